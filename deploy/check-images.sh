@@ -17,26 +17,27 @@ export CI=true
 
 cd "$repository" # what .dockerignore lets through
 tar -cf - --exclude=node_modules --exclude=dist --exclude=test --exclude='*.tsbuildinfo' \
-  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker packages clients tools \
+  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker console packages clients tools \
   deploy/health-check.mjs deploy/intake | tar -xf - -C "$folder/context"
 
 cd "$folder/context" # manifests, workspace
 cp --parents -t "$folder/manifests" package.json pnpm-lock.yaml pnpm-workspace.yaml \
-  gateway/package.json worker/package.json packages/*/package.json clients/*/package.json \
+  gateway/package.json worker/package.json console/package.json packages/*/package.json clients/*/package.json \
   tools/*/package.json
 package=$(node "$repository/tools/scripts/pnpm.mjs" "$folder")
 pnpm="npx --yes --prefer-offline --package=$package pnpm"
 
 cp -r "$folder/manifests" "$folder/build" && cd "$folder/build" # build
 $pnpm install --frozen-lockfile --filter intake \
-  --filter-prod '@intake/gateway...' --filter-prod '@intake/worker...' --filter-prod '@intake/cli...'
+  --filter-prod '@intake/gateway...' --filter-prod '@intake/worker...' --filter-prod '@intake/console...' \
+  --filter-prod '@intake/cli...'
 cp -rT "$folder/context" .
-node_modules/.bin/tsc -b gateway worker tools/cli
-find gateway/dist worker/dist packages/*/dist clients/javascript/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
+node_modules/.bin/tsc -b gateway worker console tools/cli
+find gateway/dist worker/dist console/dist packages/*/dist clients/javascript/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
-cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* packages/confinement/src/*.mjs gateway/docs.html
+cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql console/assets/* packages/confinement/src/*.mjs gateway/docs.html
 
-for image in gateway worker cli; do # gateway-modules … cli
+for image in gateway worker console cli; do # gateway-modules … cli
   cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"
   $pnpm install --frozen-lockfile --prod --filter-prod "@intake/$image..."
   find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' \) -delete
@@ -48,8 +49,8 @@ failed=0
 expect() { # image, expected text, program and arguments
   image=$1 text=$2 && shift 2
   foreign='@chdb|chdb|typescript|tap'
-  # The worker confines the decoder of pictures with it.
-  [ "$image" = worker ] || foreign="$foreign|ffi-rs"
+  # The console decodes pictures with sharp, and confines the decoder with ffi-rs.
+  [ "$image" = console ] || foreign="$foreign|ffi-rs|sharp|d3-scale"
   if ls "$folder/$image/node_modules/.pnpm" | grep -E "^($foreign)[+@]"; then
     echo "$image: contains a package that it must not contain" && failed=1
   fi
@@ -63,6 +64,7 @@ expect() { # image, expected text, program and arguments
 }
 expect gateway 'REDIS_URL, S3_ENDPOINT must be set' gateway/dist/main.js
 expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
+expect console 'REDIS_URL, CLICKHOUSE_URL must be set' console/dist/main.js
 expect cli 'CLICKHOUSE_URL is not set' tools/cli/dist/main.js setup
 [ "$failed" = 0 ] || exit 1
 node "$repository/deploy/smoke-images.mjs" "$folder"

@@ -13,7 +13,7 @@ const folder = resolve(process.argv[2] ?? '')
 const [npx, ...pnpmOptions] = pnpm()
 mkdirSync(join(folder, 'sbom'), { recursive: true })
 
-for (const image of ['gateway', 'worker', 'cli']) {
+for (const image of ['gateway', 'worker', 'console', 'cli']) {
   const file = join(folder, 'sbom', `${image}.cdx.json`)
   const filter = ['--prod', '--filter-prod', `@intake/${image}...`]
   const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--out', file]

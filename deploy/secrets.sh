@@ -53,22 +53,25 @@ make_all() {
     write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
   done
   # Deletes files that earlier versions wrote.
-  rm -f "$folder"/clickhouse/*-password
+  rm -f "$folder"/clickhouse/*-password "$folder"/worker/page-* "$folder"/worker/feedback-webhook-* \
+    "$folder"/worker/s3-endpoint
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"
 
   write gateway redis-url "$(redis_url gateway redis-gateway-password redis:6379)"
   write worker redis-url "$(redis_url worker redis-worker-password redis:6379)"
   write cli redis-url "$(redis_url operator redis-operator-password redis:6379)"
-  for service in gateway worker cli; do
+  write console redis-url "$(redis_url worker redis-worker-password redis:6379)"
+  for service in gateway console cli; do
     write $service s3-endpoint "$(s3_endpoint s3:9000)"
   done
   write worker clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
-  write worker page-clickhouse-url "$(clickhouse_url reader clickhouse-reader-password clickhouse:8123)"
-  write worker page-password "$(kept page-password)"
+  write console clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
+  write console page-clickhouse-url "$(clickhouse_url reader clickhouse-reader-password clickhouse:8123)"
+  write console page-password "$(kept page-password)"
   for name in url secret token; do
     value=$(given feedback-webhook-$name)
-    rm_or_write worker feedback-webhook-$name "$value"
+    rm_or_write console feedback-webhook-$name "$value"
   done
   write cli clickhouse-url "$(clickhouse_url intake clickhouse-password clickhouse:8123)"
 }

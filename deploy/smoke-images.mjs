@@ -56,12 +56,18 @@ try {
   const worker = await startProgram('worker', {
     ...services,
     CLICKHOUSE_URL: clickhouse.workerUrl,
-    PAGE_CLICKHOUSE_URL: clickhouse.readerUrl,
     WORKER_ADMIN_PORT: '0',
+  })
+  const page = await startProgram('console', {
+    ...services,
+    CLICKHOUSE_URL: clickhouse.workerUrl,
+    PAGE_CLICKHOUSE_URL: clickhouse.readerUrl,
+    CONSOLE_ADMIN_PORT: '0',
   })
   await checkHealth('gateway', { GATEWAY_ADMIN_PORT: String(gateway.up.adminPort) })
   await checkHealth('worker', { WORKER_ADMIN_PORT: String(worker.up.adminPort) })
-  console.log('gateway, worker: live, as the health check of the container sees it')
+  await checkHealth('console', { CONSOLE_ADMIN_PORT: String(page.up.adminPort) })
+  console.log('gateway, worker, console: live, as the health check of the container sees it')
 
   const { log, feedback } = await send(`http://127.0.0.1:${port}`)
   const reader = createClickHouse({ url: clickhouse.url })
@@ -77,19 +83,19 @@ try {
     await reader.close()
   }
   console.log('a log, and a feedback with an image, went through gateway, queue and worker')
-  const status = await fetch(`http://127.0.0.1:${worker.up.adminPort}/status`, {
+  const status = await fetch(`http://127.0.0.1:${page.up.adminPort}/status`, {
     signal: AbortSignal.timeout(20_000),
   })
   const { picture_decoder: decoder } = await status.json()
   // Anything else than a lack of the system's means that the image lacks a file.
   assert.match(decoder, /^(?:confined|not confined: (?:it has no Landlock|its processor is) .*)$/)
-  console.log(`worker: the image has a thumbnail; its decoder is ${decoder}`)
+  console.log(`console: the image has a thumbnail; its decoder is ${decoder}`)
 
   await intake('retention', 'apply')
   await intake('erasures', 'apply')
   console.log('cli: the daily commands succeed')
-  for (const program of [gateway, worker]) assert.equal(await program.stop(), 0, program.name)
-  console.log('gateway, worker: end with code 0')
+  for (const program of [gateway, worker, page]) assert.equal(await program.stop(), 0, program.name)
+  console.log('gateway, worker, console: end with code 0')
 } finally {
   for (const process of running.toReversed()) await process.stop()
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { GatewayConfig, WorkerConfig } from '@intake/config'
+import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
 
 interface Service {
   image?: string
@@ -71,13 +71,13 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
     'clickhouse',
     'gateway',
     'worker',
-    'page',
+    'console',
     'prometheus',
     'grafana',
   ])
   t.same(
     services.flatMap(([name, service]) => (networksOf(service).some(wayOut) ? [name] : [])),
-    ['gateway', 'worker', 'page'],
+    ['gateway', 'worker', 'console'],
   )
   for (const [name, service] of services) {
     // A service publishes its ports in a network that is not internal. It must have only one such
@@ -109,12 +109,12 @@ t.test('Prometheus finds every worker, however many there are', async (t) => {
   const asked = scrape.scrape_configs.flatMap((job) =>
     job.dns_sd_configs.flatMap((dns) => dns.names),
   )
-  t.same(asked, ['gateway', 'worker', 'clickhouse'])
+  t.same(asked, ['gateway', 'worker', 'console', 'clickhouse'])
   for (const name of asked) t.ok(names.flat().includes(name), name)
   const workers = services.flatMap(([, { build }], index) =>
     build?.target === 'worker' ? [names[index]] : [],
   )
-  t.equal(workers.length, 2)
+  t.equal(workers.length, 1)
   for (const own of workers) t.ok(own?.includes('worker'), String(own))
 })
 
@@ -171,6 +171,7 @@ t.test('the secrets of compose', async (t) => {
     for (const [service, user] of [
       ['gateway', 'gateway'],
       ['worker', 'worker'],
+      ['console', 'worker'],
       ['cli', 'operator'],
     ] as const) {
       const password = read(`kept/redis-${user}-password`)
@@ -183,11 +184,15 @@ t.test('the secrets of compose', async (t) => {
     t.same(readdirSync(join(folder, 'gateway')), ['redis-url', 's3-endpoint'])
     const url = (user: string, name = user) => `//${user}:${read(`kept/clickhouse-${name}`)}@`
     t.match(read('worker/clickhouse-url'), url('worker', 'worker-password'))
-    t.match(read('worker/page-clickhouse-url'), url('reader', 'reader-password'))
+    t.same(readdirSync(join(folder, 'worker')), ['clickhouse-url', 'redis-url'])
+    t.match(read('console/clickhouse-url'), url('worker', 'worker-password'))
+    t.match(read('console/page-clickhouse-url'), url('reader', 'reader-password'))
     t.match(read('cli/clickhouse-url'), url('intake', 'password'))
     for (const other of ['clickhouse-password', 'clickhouse-analyst-password']) {
       const password = read(`kept/${other}`)
-      t.notOk(files().some((name) => name.startsWith('worker/') && read(name).includes(password)))
+      t.notOk(
+        files().some((name) => /^(worker|console)\//.test(name) && read(name).includes(password)),
+      )
     }
   })
 
@@ -237,7 +242,7 @@ t.test('the secrets of compose', async (t) => {
     }
   })
 
-  t.test('of the webhook are files for workers only, as long as they are given', async (t) => {
+  t.test('of the webhook are files for consoles only, as long as they are given', async (t) => {
     const given = {
       FEEDBACK_WEBHOOK_URL: 'https://hooks.example.com/a?b=c&d',
       FEEDBACK_WEBHOOK_SECRET: 'whsec_ab+/cd==',
@@ -246,16 +251,14 @@ t.test('the secrets of compose', async (t) => {
     t.equal(run([], given).stderr, '')
     for (const [name, value] of Object.entries(given)) {
       const file = name.toLowerCase().replaceAll('_', '-')
-      t.equal(read(`worker/${file}`), value)
+      t.equal(read(`console/${file}`), value)
       t.same(
         files().filter((one) => one.endsWith(file)),
-        [`worker/${file}`],
+        [`console/${file}`],
       )
-      for (const service of ['worker', 'page']) {
-        const { environment = {} } = compose.services[service] ?? {}
-        t.equal(environment[`${name}_FILE`], `\${${name}:+/run/intake-secrets/${file}}`)
-        t.notOk(name in environment, `${service} has no ${name} in its environment`)
-      }
+      const { environment = {} } = compose.services['console'] ?? {}
+      t.equal(environment[`${name}_FILE`], `\${${name}:+/run/intake-secrets/${file}}`)
+      t.notOk(name in environment, `the console has no ${name} in its environment`)
     }
     t.equal(run([]).status, 0)
     t.same(contents(), first)
@@ -298,7 +301,7 @@ t.test('the secrets of compose', async (t) => {
     t.match(stderr, 'S3_SECRET_KEY may have letters and digits only')
     t.notMatch(stdout + stderr, 'a/b@c')
     t.equal(run(['make'], { PAGE_PASSWORD: 'a/b "c 123456' }).status, 0, 'the page has no URL')
-    t.equal(read('worker/page-password'), 'a/b "c 123456')
+    t.equal(read('console/page-password'), 'a/b "c 123456')
     t.match(run(['make'], { PAGE_PASSWORD: 'a/b "c' }).stderr, 'at least 12 characters')
     writeFileSync(join(folder, 'kept/page-password'), 'short')
     t.match(run([]).stderr, 'rotate page-password', 'an earlier version kept a shorter one')
@@ -319,6 +322,7 @@ function imageSettings(target: string): string[] {
 for (const [service, config] of [
   ['gateway', GatewayConfig],
   ['worker', WorkerConfig],
+  ['console', ConsoleConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
     // Leaves out the settings for AWS accounts. No container gets them, because the object store in

@@ -243,7 +243,7 @@ t.test('a stack stores what is sent to it', async (t) => {
     }
 
     await until('the webhook was called for it', () => receiver.ids.includes(id))
-    const page = stack.endpoints.workerAdmin ?? ''
+    const { page } = stack.endpoints
     t.ok(
       stack.lines.some((line) => line.includes(`Page         ${page}/`)),
       'the URL of the page is printed',

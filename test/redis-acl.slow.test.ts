@@ -75,7 +75,11 @@ async function intake(...args: string[]): Promise<{ code: number; output: string
   return { code, output: stdout + stderr }
 }
 
-async function startApp(t: Test, name: 'gateway' | 'worker', env: Record<string, string>) {
+async function startApp(
+  t: Test,
+  name: 'gateway' | 'worker' | 'console',
+  env: Record<string, string>,
+) {
   const app = createAppProcess({
     name,
     args: [join(root, name, 'dist/main.js')],
@@ -100,8 +104,9 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     const { code, output } = await intake(...args)
     t.equal(code, 0, `${args.join(' ')}: ${output}`)
   }
-  await startApp(t, 'worker', {
-    WORKER_ADMIN_PORT: '0',
+  await startApp(t, 'worker', { WORKER_ADMIN_PORT: '0' })
+  await startApp(t, 'console', {
+    CONSOLE_ADMIN_PORT: '0',
     FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${gatewayPort}/nobody`,
     FEEDBACK_WEBHOOK_SECRET: 'a secret of the test, long enough',
   })

@@ -71,10 +71,10 @@ t.test('a worker exits on SIGTERM while Redis is frozen', async (t) => {
   }
 })
 
-t.test('a worker does not start with a webhook that has no secret', async (t) => {
-  const worker = startWorkerProcess(t, [], { FEEDBACK_WEBHOOK_URL: 'http://127.0.0.1:1/' })
+t.test('a worker does not start with a quorum but no cluster', async (t) => {
+  const worker = startWorkerProcess(t, [], { CLICKHOUSE_INSERT_QUORUM: '2' })
   t.same(await worker.exited, [1, null])
-  t.match(worker.lines.join(''), 'FEEDBACK_WEBHOOK_SECRET must be set')
+  t.match(worker.lines.join(''), 'CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
 })
 
 function peakMiBOf(pid: number): number {

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments, parse } from 'yaml'
-import { GatewayConfig, WorkerConfig } from '@intake/config'
+import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
 
 /**
  * Milliseconds within which a process ends after it has drained (gateway/src/main.ts,
- * worker/src/main.ts).
+ * worker/src/main.ts, console/src/main.ts).
  */
 const closeTimeoutMs = 10_000
 /** The default of `helm install --timeout`. */
 const helmTimeoutSeconds = 300
-/** Variables that processes or commands read, but that are not in the two schemas of settings. */
+/** Variables that processes or commands read, but that are not in the schemas of settings. */
 const others = [
   'LOG_LEVEL',
   'INTAKE_API_KEY',
@@ -20,10 +20,12 @@ const others = [
   'NODE_EXTRA_CA_CERTS',
   'INTAKE_GATEWAY_ADMIN_URL',
   'INTAKE_WORKER_ADMIN_URL',
+  'INTAKE_CONSOLE_ADMIN_URL',
 ]
 const settings = new Set([
   ...Object.keys(GatewayConfig.properties),
   ...Object.keys(WorkerConfig.properties),
+  ...Object.keys(ConsoleConfig.properties),
   ...others,
 ])
 

@@ -10,7 +10,7 @@ import {
   startServer,
   uuidV7,
 } from '../../packages/schema/test/fixture.ts'
-import { startPage } from '../../packages/page/test/fixture.ts'
+import { startPage } from '../../console/test/page/fixture.ts'
 
 const page = new URL('../../docs/queries.md', import.meta.url)
 const application = 'com.example.fleet'

@@ -19,7 +19,7 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   const packages = ['packages', 'clients', 'tools'].flatMap((room) =>
     readdirSync(join(root, room)).map((name) => join(room, name)),
   )
-  for (const part of ['gateway', 'worker', ...packages]) {
+  for (const part of ['gateway', 'worker', 'console', ...packages]) {
     for (const name of [
       'package.json',
       'dist',

@@ -26,6 +26,7 @@ const portNames = [
   'PORT',
   'GATEWAY_ADMIN_PORT',
   'WORKER_ADMIN_PORT',
+  'CONSOLE_ADMIN_PORT',
   'REDIS_PORT',
   'CLICKHOUSE_PORT',
   'S3_PORT',

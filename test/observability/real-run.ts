@@ -49,27 +49,35 @@ t.test('a real Prometheus and a real load', async (t) => {
       FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
     },
   })
-  const adminUrls = [endpoints.gatewayAdmin, endpoints.workerAdmin ?? '']
-  const [gateway, worker] = adminUrls.map((url) => new URL(url).host)
+  const adminUrls = [endpoints.gatewayAdmin, endpoints.workerAdmin ?? '', endpoints.page]
+  const [gateway, worker, page] = adminUrls.map((url) => new URL(url).host)
   const prometheus = await startPrometheus({
     dir: join(dataDir, 'prometheus'),
-    targets: { 'intake-gateway': [gateway!], 'intake-worker': [worker!] },
+    targets: {
+      'intake-gateway': [gateway!],
+      'intake-worker': [worker!],
+      'intake-console': [page!],
+    },
   })
   t.teardown(() => prometheus.stop())
   const load = startLoad(endpoints)
   t.teardown(() => load.stop())
 
   await until(
-    'both are scraped for a minute',
+    'all are scraped for a minute',
     async () => {
       const counts = await prometheus.query('count_over_time(up[10m])')
-      return counts.length === 2 && counts.every(({ values }) => Number(values[0]![1]) >= scrapes)
+      return counts.length === 3 && counts.every(({ values }) => Number(values[0]![1]) >= scrapes)
     },
     { everyMs: 1_000 },
   )
   t.same(
     await prometheus.targets(),
-    ['intake-gateway', 'intake-worker'].map((job) => ({ job, health: 'up', lastError: '' })),
+    ['intake-console', 'intake-gateway', 'intake-worker'].map((job) => ({
+      job,
+      health: 'up',
+      lastError: '',
+    })),
   )
 
   await t.test('every query of the dashboards has data', async (t) => {

@@ -72,7 +72,8 @@ export async function testWholePath(
     PORT: String(port),
     GATEWAY_ADMIN_PORT: '0',
   })
-  const worker = await start('worker', { WORKER_ADMIN_PORT: '0' })
+  await start('worker', { WORKER_ADMIN_PORT: '0' })
+  const page = await start('console', { CONSOLE_ADMIN_PORT: '0' })
   const isReady = async () => (await fetch(`${gateway.adminUrl()}/readyz`)).ok
   await until('the gateway is ready', isReady)
   const user = `user-${randomUUID()}`
@@ -89,7 +90,7 @@ export async function testWholePath(
       const image = images[index]!.bytes
       t.ok((await store.get(key))?.equals(image), key)
       const picture = await until('the page shows the picture', async () => {
-        const shown = await fetch(`${worker.adminUrl()}/attachments/${key}`)
+        const shown = await fetch(`${page.adminUrl()}/attachments/${key}`)
         return shown.ok && Buffer.from(await shown.arrayBuffer())
       })
       t.ok(picture.equals(image), 'on the page')

@@ -1,7 +1,7 @@
-// node tools/bench/page.mjs [--rows 20000000]: measures what the workers' page (docs/page.md) costs on a
+// node tools/bench/page.mjs [--rows 20000000]: measures what the page (docs/page.md) costs on a
 // large table. Fills a ClickHouse of its own with generated events, and opens every view. After
 // repeats, late events and an erasure, compares the hourly counts with the records. Measures the
-// event loop of a worker with 50 readers. Prints Markdown.
+// event loop of a console with 50 readers. Prints Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { createClickHouse } from '../../packages/clickhouse/dist/index.js'
 import { startAdminServer } from '../../packages/health/dist/index.js'
 import { startClickHouse, startRedis, startS3 } from '../local/dist/index.js'
-import { page } from '../../packages/page/dist/index.js'
+import { page as pagePlugin } from '../../console/dist/page/page.js'
 import { countNames, refreshCounts, writeTombstones } from '../../packages/records/dist/index.js'
 import { createLogger, Registry } from '../../packages/runtime/dist/process.js'
 import { setUp } from '../../packages/setup/dist/index.js'
@@ -43,7 +43,7 @@ const runs = 3
  */
 const refusedMax = 5
 const [application] = applications
-const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
+const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
@@ -242,7 +242,7 @@ function startPage(reader) {
     scaling: () => ({}),
     metrics: new Registry(),
     page: (app) =>
-      page(app, {
+      pagePlugin(app, {
         password: undefined,
         reader,
         store: undefined,
@@ -280,25 +280,25 @@ async function compareHours(services) {
 }
 
 /**
- * Measures the event loop of a real worker with 50 readers. Each reader polls the live view every
+ * Measures the event loop of a real console with 50 readers. Each reader polls the live view every
  * two seconds, but every tenth time it opens another view instead.
  */
 async function measureEventLoop({ redis, server, s3, owner }) {
-  const worker = createAppProcess({
-    name: 'worker',
-    args: [workerMain],
+  const page = createAppProcess({
+    name: 'console',
+    args: [consoleMain],
     env: {
       REDIS_URL: redis.url,
       CLICKHOUSE_URL: server.workerUrl,
       S3_ENDPOINT: s3.url,
       PAGE_CLICKHOUSE_URL: server.readerUrl,
-      WORKER_ADMIN_PORT: '0',
+      CONSOLE_ADMIN_PORT: '0',
     },
-    logFile: join(dataDir, 'worker.log'),
+    logFile: join(dataDir, 'console.log'),
   })
-  own(() => worker.kill())
-  await worker.start()
-  const url = worker.adminUrl().replace(/\/$/, '')
+  own(() => page.kill())
+  await page.start()
+  const url = page.adminUrl().replace(/\/$/, '')
   const lines = [
     '| Readers | requests | refused | event loop, mean | p99 | max |',
     '| ---: | ---: | ---: | ---: | ---: | ---: |',

@@ -11,7 +11,14 @@ import { fetchPnpm } from './pnpm.mjs'
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
 const stampFile = join(root, 'node_modules', '.cache', 'intake', 'installed')
-const builtProjects = ['gateway', 'worker', 'tools/cli', 'clients/conformance', 'tools/local']
+const builtProjects = [
+  'gateway',
+  'worker',
+  'console',
+  'tools/cli',
+  'clients/conformance',
+  'tools/local',
+]
 
 /** Prepares what the scripts need before they import built code. Writes to stderr only. */
 export async function bootstrap() {
@@ -75,7 +82,7 @@ export function packageFolders() {
       .toSorted()
       .map((name) => `${room}/${name}`),
   )
-  return ['gateway', 'worker', ...rooms].filter((folder) =>
+  return ['gateway', 'worker', 'console', ...rooms].filter((folder) =>
     existsSync(join(root, folder, 'package.json')),
   )
 }

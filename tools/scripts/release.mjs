@@ -105,7 +105,9 @@ async function check() {
     'the generated pages are those of the code': () =>
       execute(process.execPath, 'tools/scripts/generate.mjs', '--check'),
     'the licences of what images contain are known': () => {
-      const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter=@intake/${name}...`)
+      const filters = ['gateway', 'worker', 'console', 'cli'].map(
+        (name) => `--filter=@intake/${name}...`,
+      )
       const list = run(...pnpm(), 'licenses', 'list', '--prod', '--json', ...filters)
       return findLicenceProblems(JSON.parse(list))
     },

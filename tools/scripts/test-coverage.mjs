@@ -9,7 +9,7 @@ import { bootstrap, root } from './bootstrap.mjs'
 /** The minimum, in percent (see CONTRIBUTING.md). */
 const floor = { lines: 95, branches: 90 }
 const coverageDir = join(root, '.tap', 'v8')
-const tests = '{gateway,worker,packages/*,clients/*,tools/*}/test/**/*.test.ts'
+const tests = '{gateway,worker,console,packages/*,clients/*,tools/*}/test/**/*.test.ts'
 
 await bootstrap()
 rmSync(coverageDir, { recursive: true, force: true })
@@ -20,7 +20,7 @@ const tested = run('tap', ['--reporter=./tools/scripts/test-reporter.mjs', tests
 const counted = run('c8', [
   'report',
   `--temp-directory=${coverageDir}`,
-  '--include={gateway,worker,packages/*,clients/*,tools/*}/src/**',
+  '--include={gateway,worker,console,packages/*,clients/*,tools/*}/src/**',
   '--exclude-after-remap',
   '--merge-async',
   '--reporter=text-summary',

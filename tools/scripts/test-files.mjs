@@ -26,7 +26,7 @@ export const isSlow = (file) => file.endsWith('.slow.test.ts')
  * they start themselves.
  */
 export const sharesProcess = (file) =>
-  !isSlow(file) || /^(tools\/cli|packages\/(page|records|schema))\//.test(file)
+  !isSlow(file) || /^(tools\/cli|console|packages\/(records|schema))\//.test(file)
 
 /**
  * Whether a file tests random cases. Both sets contain such a file: the quick set runs only a few

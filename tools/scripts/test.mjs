@@ -19,7 +19,7 @@ const processes = 3
 /** The quick set runs this share of the random cases of a property test. */
 const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
-const sources = ['gateway', 'worker', 'packages', 'clients', 'tools', 'test', 'deploy']
+const sources = ['gateway', 'worker', 'console', 'packages', 'clients', 'tools', 'test', 'deploy']
 
 const { values, positionals: paths } = readArguments()
 const [shard, shards] = values.shard.split('/').map(Number)

@@ -1,6 +1,7 @@
 export { createAddressOf } from './client-address.ts'
 export { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 export { batchJsonBytesMax, checkGatewayConfig, GatewayConfig, publicUrlOf } from './gateway.ts'
+export { checkConsoleConfig, ConsoleConfig } from './console.ts'
 export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'
 export * from './object-store.ts'
 export { loopbackOrigins, parseCorsOrigins, type AllowedOrigins } from './origins.ts'

@@ -4,6 +4,6 @@ export const keepMetadata = Type.Boolean({
   default: false,
   description:
     '`true`: attachments are stored as they were sent, with the position, maker notes and comments in them. By ' +
-    'default these are removed before an attachment is stored (docs/pictures.md). Set it for workers too, so that ' +
-    'their page says that metadata is kept.',
+    'default these are removed before an attachment is stored (docs/pictures.md). Set it for consoles too, so that ' +
+    'the page says that metadata is kept.',
 })

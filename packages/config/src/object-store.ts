@@ -16,7 +16,7 @@ export const s3Endpoint = Type.String({
 })
 
 /**
- * Settings of the object store except its address, for gateway, worker, `npm start` and the
+ * Settings of the object store except its address, for gateway, console, `npm start` and the
  * commands.
  */
 export const ObjectStoreConfig = Type.Object({
@@ -73,7 +73,7 @@ export const ObjectStoreConfig = Type.Object({
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
-/** The settings with the address. A worker may have no address. */
+/** The settings with the address. A console may have no address. */
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
 /**

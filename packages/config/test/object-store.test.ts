@@ -4,10 +4,10 @@ import { loadConfig } from '@intake/runtime/config'
 import { ConfigError } from '@intake/runtime'
 import {
   checkGatewayConfig,
-  checkWorkerConfig,
+  checkConsoleConfig,
   GatewayConfig,
   objectStoreSettings,
-  WorkerConfig,
+  ConsoleConfig,
 } from '../src/index.ts'
 
 const common = { REDIS_URL: 'redis://x' }
@@ -36,7 +36,7 @@ t.test('an endpoint ends after its host and port', async (t) => {
   }
 })
 
-t.test('all problems are reported at once, by gateway and worker, without a value', async (t) => {
+t.test('all problems are reported at once, by gateway and console, without a value', async (t) => {
   const env = {
     S3_ENDPOINT: 'https://hidden-key@127.0.0.1/hidden-bucket',
     S3_ADDRESSING: 'virtual',
@@ -45,7 +45,9 @@ t.test('all problems are reported at once, by gateway and worker, without a valu
     /^(?=.*must end after)(?=.*a secret key, or neither)(?=.*not an IP address)(?!.*hidden)/
   t.match(problemsOf(env).join('; '), message)
   const worker = { ...common, CLICKHOUSE_URL: 'http://x', ...env }
-  t.throws(() => checkWorkerConfig(loadConfig(WorkerConfig, worker)), { message: /must end after/ })
+  t.throws(() => checkConsoleConfig(loadConfig(ConsoleConfig, worker)), {
+    message: /must end after/,
+  })
   t.equal(problemsOf({ S3_ENDPOINT: 'http://a:b@[::1]:9000', S3_ADDRESSING: 'virtual' }).length, 1)
 })
 
@@ -88,13 +90,13 @@ t.test('a list, and keys that cannot be decoded, are refused without a value', a
     t.match(problemsOf({ S3_ENDPOINT: url }), [/^S3_ENDPOINT must (?!.*hidden)/], url)
     const list = url.includes(',http') ? url.replace(',', ',hidden,') : url
     t.throws(
-      () => loadConfig(WorkerConfig, { ...common, CLICKHOUSE_URL: list }),
+      () => loadConfig(ConsoleConfig, { ...common, CLICKHOUSE_URL: list }),
       { message: /CLICKHOUSE_URL must (?!.*hidden)/ },
       list,
     )
   }
   const CLICKHOUSE_URL = 'http://u:p@h1:8123,http://u:p@h2:8123'
-  t.equal(loadConfig(WorkerConfig, { ...common, CLICKHOUSE_URL }).CLICKHOUSE_URL, CLICKHOUSE_URL)
+  t.equal(loadConfig(ConsoleConfig, { ...common, CLICKHOUSE_URL }).CLICKHOUSE_URL, CLICKHOUSE_URL)
 })
 
 t.test('the endpoint and the URL of Redis are also checked when their files change', async (t) => {

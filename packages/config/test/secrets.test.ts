@@ -2,15 +2,21 @@ import t from 'tap'
 import { inspect } from 'node:util'
 import { loadConfig } from '@intake/runtime/config'
 import {
+  checkConsoleConfig,
   checkGatewayConfig,
   checkWorkerConfig,
+  ConsoleConfig,
   GatewayConfig,
   objectStoreSettings,
   WorkerConfig,
 } from '../src/index.ts'
 
 t.test('settings that are secrets are marked, so that they are not logged', async (t) => {
-  const settings = Object.entries({ ...GatewayConfig.properties, ...WorkerConfig.properties })
+  const settings = Object.entries({
+    ...GatewayConfig.properties,
+    ...WorkerConfig.properties,
+    ...ConsoleConfig.properties,
+  })
   const secrets = settings.filter(([name]) => /PASSWORD|SECRET|TOKEN/.test(name))
   t.ok(secrets.length >= 3)
   for (const [name, setting] of secrets) t.match(setting, { writeOnly: true }, name)
@@ -54,6 +60,7 @@ t.test('no error about a setting repeats a secret of it', async (t) => {
   for (const [schema, check] of [
     [GatewayConfig, checkGatewayConfig],
     [WorkerConfig, checkWorkerConfig],
+    [ConsoleConfig, checkConsoleConfig],
   ] as const) {
     const secrets = Object.entries(schema.properties).flatMap(([name, property]) => {
       const { writeOnly, hasCredentials } = property as {
@@ -62,7 +69,7 @@ t.test('no error about a setting repeats a secret of it', async (t) => {
       }
       return (writeOnly ?? hasCredentials) ? [name] : []
     })
-    t.ok(secrets.length > 8)
+    t.ok(secrets.length >= (schema === WorkerConfig ? 2 : 8))
     for (const name of secrets) {
       for (const form of malformed) {
         const value = form(marker)
@@ -75,9 +82,10 @@ t.test('no error about a setting repeats a secret of it', async (t) => {
         }
         const said: unknown[] = []
         try {
-          const config = loadConfig(schema as typeof WorkerConfig, env)
-          ;(check as typeof checkWorkerConfig)(config)
-          objectStoreSettings({ ...config, S3_ENDPOINT: env.S3_ENDPOINT })
+          const config = loadConfig(schema as typeof ConsoleConfig, env)
+          ;(check as typeof checkConsoleConfig)(config)
+          if ('S3_BUCKET' in config)
+            objectStoreSettings({ ...config, S3_ENDPOINT: env.S3_ENDPOINT })
         } catch (error) {
           said.push(error)
         }

@@ -56,7 +56,7 @@ const wants = {
  * @param options.isDraining see `healthRoutes`
  * @param options.facts what `/status` shows of this service in addition to its problems
  * @param options.scaling the numbers for an autoscaler; undefined if they are not known: the
- * response is then 503, so that the autoscaler does not read zeros
+ * response is then 503, so that the autoscaler does not read zeros. Default: no such route
  * @param options.page more routes, which authenticate requests themselves; a route with the
  * constraint `wants: 'html'` may have the path of one of the routes above
  * @returns the port, and `close()`
@@ -69,7 +69,7 @@ export async function startAdminServer(options: {
   notes?: () => Record<string, string>
   isDraining?: () => boolean
   facts: () => object
-  scaling: () => Record<string, number> | undefined
+  scaling?: () => Record<string, number> | undefined
   metrics: Registry
   page?: FastifyPluginAsync
   routes?: () => string
@@ -97,10 +97,12 @@ export async function startAdminServer(options: {
     if (isLoopbackName(options.host)) own.addHook('onRequest', requireLoopbackHost)
     healthRoutes(own, { problems, notes, isDraining, reasons: true })
     own.get('/status', () => ({ ...readStatus(service, problems), ...facts() }))
-    own.get(
-      '/scaling',
-      async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
-    )
+    if (scaling !== undefined) {
+      own.get(
+        '/scaling',
+        async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
+      )
+    }
     const render = coalesce(() => metrics.metrics())
     own.get('/metrics', async (_request, reply) =>
       reply.type(metrics.contentType).send(await render()),

@@ -12,3 +12,4 @@ export {
 export { separateStart } from './start-phase.ts'
 export { createRate, type Rate } from './rate.ts'
 export type { Status } from './status.ts'
+export { parseWorkerReport, type WorkerReport } from './worker-report.ts'

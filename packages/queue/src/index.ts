@@ -1,4 +1,10 @@
 export { defineReadBacklogs, type Backlog, type Backlogs, type ReadBacklogs } from './backlog.ts'
+export {
+  backlogFromSeconds,
+  startBacklogMonitor,
+  type BacklogMonitor,
+  type QueueState,
+} from './backlog-monitor.ts'
 export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from './frame.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'

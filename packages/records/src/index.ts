@@ -14,6 +14,11 @@ export * from './find-records.ts'
 export { type FollowFilter, type Followed, followRecords } from './follow-records.ts'
 export * from './retention.ts'
 export { type RecordServices, type Services } from './services.ts'
+export {
+  startStoredStateMonitor,
+  type StoredState,
+  type StoredStateMonitor,
+} from './stored-state.ts'
 export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
 export {
   type Trace,

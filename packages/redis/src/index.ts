@@ -6,6 +6,7 @@ export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.t
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
 export * from './presence.ts'
+export * from './reports.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'

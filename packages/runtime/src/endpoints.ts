@@ -18,6 +18,7 @@ export const Endpoints = Type.Object({
     description: 'The admin port of the first worker; null if the stack runs none.',
   }),
   workerAdmins: Type.Array(Type.String(), { description: 'The admin ports of all workers.' }),
+  page: Type.String({ description: 'The page, and the admin port of the console.' }),
   redis: Type.String(),
   clickhouse: Type.String(),
   analyst: Type.String({ description: 'ClickHouse for tools of analysts, with their user.' }),
@@ -25,7 +26,7 @@ export const Endpoints = Type.Object({
   apiKey: Type.String(),
   settings: Type.Record(Type.String(), Type.String(), {
     description:
-      'Settings in the environment that all gateways and workers share. Secrets are given as paths of files.',
+      'Settings in the environment that all processes share. Secrets are given as paths of files.',
   }),
   pids: Type.Object({
     redis: pid,
@@ -33,6 +34,7 @@ export const Endpoints = Type.Object({
     s3: pid,
     gateway: pid,
     workers: Type.Array(pid),
+    console: pid,
   }),
 })
 export type Endpoints = Static<typeof Endpoints>

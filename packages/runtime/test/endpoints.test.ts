@@ -6,13 +6,14 @@ const endpoints: Endpoints = {
   gatewayAdmin: 'http://127.0.0.1:2',
   workerAdmin: null,
   workerAdmins: [],
+  page: 'http://127.0.0.1:6',
   redis: 'redis://127.0.0.1:3',
   clickhouse: 'http://127.0.0.1:4',
   analyst: 'http://127.0.0.1:4',
   s3: 'http://127.0.0.1:5',
   apiKey: 'ik_test',
   settings: {},
-  pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [] },
+  pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [], console: 5 },
 }
 const read = (content: string) => readEndpoints(t.testdir({ 'endpoints.json': content }))
 

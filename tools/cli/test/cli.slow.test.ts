@@ -209,12 +209,13 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
 })
 
 t.test('env prints exports for a shell, from the running stack', async (t) => {
-  const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null] }
+  const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null], console: null }
   const endpoints: Endpoints = {
     gateway: 'http://g',
     gatewayAdmin: 'http://a',
     workerAdmin: null,
     workerAdmins: [],
+    page: 'http://p',
     redis: "redis://:it's@h",
     clickhouse: 'http://c',
     analyst: 'http://analyst:secret@c',

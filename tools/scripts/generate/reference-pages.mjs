@@ -5,6 +5,7 @@ import {
   registerRedisMetrics,
 } from '../../../gateway/dist/report/state-metrics.js'
 import {
+  ConsoleConfig,
   GatewayConfig,
   ObjectStoreConfig,
   WorkerConfig,
@@ -17,10 +18,11 @@ import { createMetrics } from '../../../packages/runtime/dist/process.js'
 import { StackConfig } from '../../local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../../../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../../../worker/dist/watch/metrics.js'
-import { registerCountMetrics } from '../../../worker/dist/watch/counts.js'
-import { registerStoredStateMetrics } from '../../../worker/dist/watch/stored-state.js'
-import { createThumbnailMetrics } from '../../../worker/dist/thumbnails/metrics.js'
-import { createWebhookMetrics } from '../../../worker/dist/webhook/metrics.js'
+import { registerStoredStateMetrics } from '../../../worker/dist/watch/stored-state-metrics.js'
+import { createAnnounceMetrics } from '../../../worker/dist/deliver/announce-feedback.js'
+import { registerCountMetrics } from '../../../console/dist/counts.js'
+import { createThumbnailMetrics } from '../../../console/dist/thumbnails/metrics.js'
+import { createWebhookMetrics } from '../../../console/dist/webhook/metrics.js'
 import { statesTable } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run generate`. Do not edit. -->\n\n'
@@ -54,10 +56,14 @@ ${rows.join('\n')}
 /** Settings of the object store have a table of their own. */
 const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
 
-/** The names of settings that gateway and worker have with the same meaning. */
-const ofBoth = new Set(
+const services = [GatewayConfig, WorkerConfig, ConsoleConfig]
+
+/** The names of settings that all services have with the same meaning. */
+const ofAll = new Set(
   Object.entries(GatewayConfig.properties)
-    .filter(([name, { description }]) => WorkerConfig.properties[name]?.description === description)
+    .filter(([name, { description }]) =>
+      services.every(({ properties }) => properties[name]?.description === description),
+    )
     .map(([name]) => name),
 )
 
@@ -67,7 +73,7 @@ function settingsTable({ properties, required }, isListed = () => true) {
   )
   return rowsOf(own, required)
 }
-const isOfOne = (name) => !ofBoth.has(name)
+const isOwn = (name) => !ofAll.has(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
@@ -84,7 +90,6 @@ function rowsOf(settings, required) {
  * all other secrets
  */
 function secretsList({ isFollowed }) {
-  const services = [GatewayConfig, WorkerConfig]
   const names = [...services, StackConfig].flatMap(secretNames)
   const followed = new Set(
     services.flatMap(({ properties }) =>
@@ -111,32 +116,36 @@ No level above debug logs single records.
 Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is
 ignored. Setting both is an error.
 
-- Followed by gateways and workers while they run ([rotate secrets](operations/rotate-secrets.md)):
+- Followed by the processes while they run ([rotate secrets](operations/rotate-secrets.md)):
   ${secretsList({ isFollowed: true })}.
 - Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
 
-## Gateway and worker
+## All services
 
-${settingsTable(GatewayConfig, (name) => ofBoth.has(name))}
+${settingsTable(GatewayConfig, (name) => ofAll.has(name))}
 
 ## Gateway
 
-${settingsTable(GatewayConfig, isOfOne)}
+${settingsTable(GatewayConfig, isOwn)}
 
 ## Worker
 
-${settingsTable(WorkerConfig, isOfOne)}
+${settingsTable(WorkerConfig, isOwn)}
+
+## Console
+
+${settingsTable(ConsoleConfig, isOwn)}
 
 ## \`npm start\`
 
-The gateway and the workers inherit its environment, so the settings above work too, except \`HOST\` and
+Gateway, workers and console inherit its environment, so the settings above work too, except \`HOST\` and
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
 ${settingsTable(StackConfig)}
 
 ## Object store
 
-Gateway, worker, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
+Gateway, console, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
 ([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
 of credentials that is set is used: access key, web identity, container, metadata of the instance.
 
@@ -144,7 +153,7 @@ ${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.require
 `
 }
 
-/** The metrics that both services register. */
+/** The metrics that all services register. */
 function commonMetrics() {
   const registry = createMetrics()
   startProblems({ checks: {}, log: undefined, metrics: registry }).close()
@@ -170,6 +179,12 @@ function workerMetrics() {
   createWorkerMetrics(registry)
   registerBacklogMetrics(registry, {})
   registerStoredStateMetrics(registry, {})
+  createAnnounceMetrics(registry)
+  return registry
+}
+
+function consoleMetrics() {
+  const registry = createMetrics()
   registerCountMetrics(registry, {})
   createThumbnailMetrics(registry)
   createWebhookMetrics(registry)
@@ -192,20 +207,20 @@ export function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
 
-${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text. The values of
+${generated}\`GET /metrics\` on the admin ports of gateway, worker and console: Prometheus text. The values of
 labels come from closed lists, so the number of series does not depend on what clients send.
 [Alerts and dashboards](observability.md) use these names.
 
 \`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
 
-## Both
+## All
 
 Also the metrics of the process (CPU, memory, event-loop delay, garbage collection) that prom-client defines:
 \`process_*\` and \`nodejs_*\`.
 
 ${metricsTable(common)}
 
-The worker has those of the object store if it shows pictures.
+Gateways have those of the object store, and consoles if they show pictures.
 
 ## Gateway
 
@@ -216,6 +231,10 @@ ${metricsTable(gatewayMetrics(), common)}
 Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
 
 ${metricsTable(workerMetrics(), common)}
+
+## Console
+
+${metricsTable(consoleMetrics(), common)}
 `
 }
 

@@ -1,6 +1,5 @@
-import { queueKinds } from '@intake/queue'
+import { queueKinds, type BacklogMonitor, type QueueState } from '@intake/queue'
 import { addGauge, type Registry } from '@intake/runtime/process'
-import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 
 const states = ['waiting', 'active', 'delayed'] as const
 

@@ -1,17 +1,11 @@
-import { queueKinds, type QueueName } from '@intake/queue'
-import type { BacklogMonitor } from './backlog-monitor.ts'
+import { queueKinds, type BacklogMonitor, type QueueName } from '@intake/queue'
+import type { StoredStateMonitor } from '@intake/records'
 import type { WorkerMetrics } from './metrics.ts'
-import type { StoredStateMonitor } from './stored-state.ts'
 
 interface Sources {
   backlogs: Pick<BacklogMonitor, 'of' | 'shards'>
   activity: WorkerMetrics['activity']
   stored: Pick<StoredStateMonitor, 'state'>
-  /**
-   * Why this worker makes no thumbnails; undefined if it makes them, or has not had a picture yet.
-   */
-  noThumbnails: () => string | undefined
-  decoderConfinement: () => string | undefined
 }
 
 /**
@@ -22,11 +16,10 @@ const neverSeconds = 86_400
 
 /**
  * Returns the worker's `/status` without the problems. Null means that a value is not known. A null
- * `drain_seconds` can also mean that the queue is not getting shorter, and a null `no_thumbnails`
- * that nothing prevents thumbnails.
+ * `drain_seconds` can also mean that the queue is not getting shorter.
  */
 export function workerFacts(sources: Sources) {
-  const { backlogs, activity, stored, noThumbnails, decoderConfinement } = sources
+  const { backlogs, activity, stored } = sources
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {
     backlog: ofKinds((kind) => {
@@ -47,8 +40,6 @@ export function workerFacts(sources: Sources) {
     insert_in_progress_seconds: ofKinds((kind) => (activity(kind).insertMs ?? 0) / 1_000),
     dead_letters: deadLetters,
     visible_until: visibleUntil,
-    no_thumbnails: noThumbnails() ?? null,
-    picture_decoder: decoderConfinement() ?? null,
   }
 }
 

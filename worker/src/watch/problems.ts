@@ -9,25 +9,24 @@ import {
   type Problems,
 } from '@intake/health'
 import type { ProblemCode } from '@intake/health/problem-catalogue'
-import { queueKinds, type QueueName } from '@intake/queue'
-import { ClickHouseError, describeError, type FailureKind } from '@intake/clickhouse'
+import {
+  backlogFromSeconds,
+  queueKinds,
+  type BacklogMonitor,
+  type QueueName,
+  type QueueState,
+} from '@intake/queue'
+import type { StoredStateMonitor } from '@intake/records'
+import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import { isOutOfMemory } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
-import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
 import type { InstallationCheck } from './installation-check.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import type { StoredStateMonitor } from './stored-state.ts'
 import type { Watermark } from './watermark.ts'
 
-const notedCodes = [
-  'counts_late',
-  'frame_unreadable',
-  'locks_lost',
-  'page_fails',
-  'webhook_fails',
-] as const
+const notedCodes = ['frame_unreadable', 'locks_lost', 'webhook_fails'] as const
 export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
@@ -49,9 +48,7 @@ interface Watched {
   } & { [Name in 'memory' | 'shardMemory']: Pick<PolledCheck, 'error'> }
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
-  stored: Pick<StoredStateMonitor, 'state' | 'error'>
-  /** Whether PAGE_CLICKHOUSE_URL is set. If it is, a failed read is a problem. */
-  hasReader: boolean
+  stored: Pick<StoredStateMonitor, 'state'>
   activity: WorkerMetrics['activity']
   refusals: Pick<RefusalRuns, 'long'>
   watermark: Pick<Watermark, 'lateMs'>
@@ -162,19 +159,13 @@ function queueChecks({ backlogs, activity }: Watched): Checks {
   }
 }
 
-function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
+function storedChecks({ stored, watermark }: Watched): Checks {
   return {
     dead_letters() {
       const { deadLetters } = stored.state() ?? {}
       if (deadLetters === undefined) return notKnown
       const waiting = recordKinds.filter((kind) => deadLetters[kind] > 0)
       return joinDetails(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
-    },
-    page_fails() {
-      const error = stored.error()
-      if (!hasReader || !(error instanceof ClickHouseError) || error.kind !== 'operator')
-        return undefined
-      return `dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: ${describeError(error)}`
     },
     watermark() {
       const lateMs = watermark.lateMs()

@@ -1,20 +1,21 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
-import type { WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
-import { defineReadBacklogs } from '@intake/queue'
+import { defineReadBacklogs, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
+import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
 import {
   createConnectionCheck,
   readInstallation,
   startPresence,
+  startReports,
   whileConnected,
   type Redis,
 } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
+import type { DeliveryEvents } from '../deliver/ports.ts'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
-import { startBacklogMonitor, type BacklogMonitor } from './backlog-monitor.ts'
 import {
   readWhileConfirmed,
   startInstallationCheck,
@@ -23,18 +24,17 @@ import {
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { startJournal } from './journal.ts'
+import { createWorkerReport } from './report.ts'
 import { startRedisChecks } from './redis-checks.ts'
 import { startShardRecovery } from './shard-recovery.ts'
-import {
-  registerStoredStateMetrics,
-  startStoredStateMonitor,
-  type StoredStateMonitor,
-} from './stored-state.ts'
+import { registerStoredStateMetrics } from './stored-state-metrics.ts'
 import { startWatermark } from './watermark.ts'
 
 /** The parts that watch the worker itself and its dependencies. */
 export interface Watch {
   metrics: WorkerMetrics
+  /** Takes the events of the loops. */
+  events: DeliveryEvents
   installation: InstallationCheck
   backlogs: BacklogMonitor
   stored: StoredStateMonitor
@@ -42,12 +42,10 @@ export interface Watch {
 }
 
 interface WatchOptions {
-  config: WorkerConfig
   log: Logger
   owner: Owner
   redis: Redis
   clickhouse: ClickHouse
-  reader: ClickHouse
   registry: Registry
   refusals: RefusalRuns
   onQueueError: (error: Error) => void
@@ -61,7 +59,7 @@ const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches the worker, and gives each part to the owner. */
 export function startWatch(options: WatchOptions): Watch {
-  const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
+  const { log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
   const { own } = owner
   const metrics = createWorkerMetrics(registry)
   const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
@@ -87,18 +85,13 @@ export function startWatch(options: WatchOptions): Watch {
   registerBacklogMetrics(registry, backlogs)
   const stored = own(watchStored(options))
   registerStoredStateMetrics(registry, stored)
-  own(
-    startPresence({
-      redis,
-      service: 'worker',
-      onError: limitRepeats((err, omitted) => {
-        // Another log line already reports a missing connection.
-        if (redis.status !== 'ready') return
-        const help = helpOf('redis_connection')
-        log.warn({ err, omitted, help }, 'this worker could not report that it runs')
-      }),
-    }),
-  )
+  const onReportError = limitRepeats((err, omitted) => {
+    // Another log line already reports a missing connection.
+    if (redis.status !== 'ready') return
+    const help = helpOf('redis_connection')
+    log.warn({ err, omitted, help }, 'this worker could not report that it runs')
+  })
+  own(startPresence({ redis, service: 'worker', onError: onReportError }))
   const redisChecks = own(startRedisChecks({ redis, ...checks }))
   own(
     startShardRecovery({
@@ -125,7 +118,6 @@ export function startWatch(options: WatchOptions): Watch {
       installation,
       backlogs,
       stored,
-      hasReader: config.PAGE_CLICKHOUSE_URL !== undefined,
       activity: metrics.activity,
       refusals,
       watermark,
@@ -133,7 +125,16 @@ export function startWatch(options: WatchOptions): Watch {
       metrics: registry,
     }),
   )
-  return { metrics, installation, backlogs, stored, problems }
+  const report = createWorkerReport()
+  own(startReports({ redis, report: () => report.print(problems), onError: onReportError }))
+  const events: DeliveryEvents = {
+    ...metrics,
+    visible(kind, frame) {
+      metrics.visible(kind, frame)
+      report.visible(kind, frame)
+    },
+  }
+  return { metrics, events, installation, backlogs, stored, problems }
 }
 
 function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () => boolean) {
@@ -148,9 +149,9 @@ function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () 
   })
 }
 
-function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
+function watchStored({ clickhouse, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
-    reader,
+    reader: clickhouse,
     onError: limitRepeats((err, omitted) => {
       // Another log line already reports an outage of ClickHouse. This one warns if an operator
       // must act, for example because the ClickHouse user has no right to read.

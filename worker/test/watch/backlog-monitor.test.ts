@@ -4,7 +4,7 @@ import { Registry } from '@intake/runtime/process'
 import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { registerBacklogMetrics } from '../../src/watch/backlog-metrics.ts'
-import { startBacklogMonitor } from '../../src/watch/backlog-monitor.ts'
+import { startBacklogMonitor } from '@intake/queue'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 

@@ -1,8 +1,6 @@
 import t from 'tap'
-import type { QueueName } from '@intake/queue'
-import type { QueueState } from '../../src/watch/backlog-monitor.ts'
-import type { WorkerMetrics } from '../../src/watch/metrics.ts'
-import { workerFacts, workerScaling } from '../../src/watch/facts.ts'
+import type { QueueName, QueueState } from '@intake/queue'
+import { workerScaling } from '../../src/watch/facts.ts'
 
 const scalingOf = (states: Partial<Record<QueueName, Partial<QueueState>>>) =>
   workerScaling({ backlogs: { of: (kind) => states[kind] as QueueState | undefined } })
@@ -36,17 +34,4 @@ t.test('a paused queue wants no workers', async (t) => {
 
 t.test('while Redis cannot be read nothing is known', async (t) => {
   t.equal(scalingOf({}), undefined)
-})
-
-t.test('the status says why a worker makes no thumbnails', async (t) => {
-  const factsOf = (reason?: string) =>
-    workerFacts({
-      backlogs: { of: () => undefined, shards: () => undefined },
-      activity: () => ({ storedPerSecond: 0 }) as ReturnType<WorkerMetrics['activity']>,
-      stored: { state: () => undefined },
-      noThumbnails: () => reason,
-      decoderConfinement: () => 'confined',
-    })
-  t.match(factsOf('sharp cannot be loaded'), { no_thumbnails: 'sharp cannot be loaded' })
-  t.match(factsOf(), { no_thumbnails: null, picture_decoder: 'confined' })
 })

@@ -1,12 +1,11 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import type { QueueName } from '@intake/queue'
+import type { QueueName, QueueState } from '@intake/queue'
+import type { StoredState } from '@intake/records'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime/process'
-import type { QueueState } from '../../src/watch/backlog-monitor.ts'
 import type { Activity } from '../../src/watch/activity.ts'
 import { startWorkerProblems } from '../../src/watch/problems.ts'
-import type { StoredState } from '../../src/watch/stored-state.ts'
 
 interface Situation {
   logs?: Partial<QueueState>
@@ -16,8 +15,6 @@ interface Situation {
   refusing?: QueueName[]
   lateMs?: number
   letters?: number
-  reading?: ClickHouseError
-  hasReader?: boolean
   isLost?: boolean
   redis?: string
   shards?: string
@@ -69,8 +66,7 @@ function problemsIn(situation: Situation) {
       of: (kind) => ({ ...empty, ...(kind === 'logs' && logs) }),
       isLost: () => situation.isLost ?? false,
     },
-    stored: { state: () => stored, error: () => situation.reading },
-    hasReader: situation.hasReader ?? true,
+    stored: { state: () => stored },
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
     refusals: { long: () => refusing },
     watermark: { lateMs: () => lateMs },
@@ -150,16 +146,6 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   ['a table refuses', { refusing: ['logs'] }, { rows_refused: 'logs' }],
   ['a frame is delayed', { logs: { delayed: 1 } }, { frame_postponed: 'frames of logs: 1' }],
   ['dead letters', { letters: 3 }, { dead_letters: 'logs: 3' }],
-  [
-    'the reader has a wrong password',
-    { reading: failed('operator') },
-    {
-      page_fails:
-        'dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: it is operator',
-    },
-  ],
-  ['the reader is away', { reading: failed('retry') }, {}],
-  ['a worker without a reader', { reading: failed('operator'), hasReader: false }, {}],
   ['young rows', { logs: { ...old, oldestAgeSeconds: 4 } }, {}],
   [
     'old rows',

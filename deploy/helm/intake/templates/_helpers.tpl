@@ -9,6 +9,11 @@
 {{- .Values.serviceAccount.name | default (include "intake.fullname" .) }}
 {{- end }}
 
+{{- define "intake.consoleServiceAccount" -}}
+{{- if .Values.serviceAccount.create }}{{ include "intake.serviceAccount" . }}-console
+{{- else }}{{ include "intake.serviceAccount" . }}{{ end }}
+{{- end }}
+
 {{- define "intake.setupServiceAccount" -}}
 {{- if .Values.serviceAccount.create }}{{ include "intake.serviceAccount" . }}-setup
 {{- else }}{{ include "intake.serviceAccount" . }}{{ end }}
@@ -30,7 +35,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* Arguments: root, image (gateway, worker or cli). */}}
+{{/* Arguments: root, image (gateway, worker, console or cli). */}}
 {{- define "intake.image" -}}
 {{- $image := index .root.Values.images .image }}
 {{- $registry := required "images.registry must be set" .root.Values.images.registry | trimSuffix "/" }}
@@ -174,6 +179,9 @@ readinessProbe:
 {{- $urls := dict
   "INTAKE_GATEWAY_ADMIN_URL" (printf "http://%s-gateway-admin:3001" (include "intake.fullname" .))
   "INTAKE_WORKER_ADMIN_URL" (printf "http://%s-worker:3002" (include "intake.fullname" .)) }}
+{{- if gt (int .Values.console.replicas) 0 }}
+{{- $_ := set $urls "INTAKE_CONSOLE_ADMIN_URL" (printf "http://%s-console:3004" (include "intake.fullname" .)) }}
+{{- end }}
 {{- include "intake.env" (dict "root" . "settings" (list $urls .Values.settings (pick (.Values.gateway.settings | default dict) "REDIS_DURABILITY" "REDIS_ACK_REPLICAS")) "secrets" .Values.commands.secrets) }}
 {{- end }}
 

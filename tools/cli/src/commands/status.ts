@@ -9,6 +9,7 @@ import { clearScreen, print, printJson } from '../print.ts'
 interface StatusFlags {
   gateway?: string[]
   worker?: string[]
+  console?: string[]
   json?: boolean
   watch?: boolean
 }
@@ -16,8 +17,8 @@ interface StatusFlags {
 const intervalMs = 2_000
 
 const guide = `
-Asks the admin ports of gateways and workers: those given, or those in INTAKE_GATEWAY_ADMIN_URL and
-INTAKE_WORKER_ADMIN_URL (separated by commas), or those of the services that npm start runs. A host name with
+Asks the admin ports of gateways, workers and consoles: those given, or those in INTAKE_GATEWAY_ADMIN_URL,
+INTAKE_WORKER_ADMIN_URL and INTAKE_CONSOLE_ADMIN_URL (separated by commas), or those of the services that npm start runs. A host name with
 several addresses stands for several processes. Each problem has a code and the page that says what to do; a
 process that does not respond has the problem process_ends.
 
@@ -29,11 +30,12 @@ Examples:
 
 ${exitCodeHelp} With --watch, the exit code is that of the last state.`
 
-/** `intake status`: shows the state of gateways and workers. */
+/** `intake status`: shows the state of gateways, workers and consoles. */
 export function defineStatus(status: Command): void {
   status
     .option('--gateway <url...>', 'admin ports of gateways')
     .option('--worker <url...>', 'admin ports of workers')
+    .option('--console <url...>', 'admin ports of consoles')
     .option('--json', 'print state, problems and services as JSON')
     .option('--watch', 'repeat every two seconds until interrupted')
     .addHelpText('after', guide)

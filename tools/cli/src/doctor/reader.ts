@@ -6,7 +6,7 @@ import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 15_000
 
-/** Examines the ClickHouse user of the worker's page (`PAGE_CLICKHOUSE_URL`), if one is set. */
+/** Examines the ClickHouse user of the console's page (`PAGE_CLICKHOUSE_URL`), if one is set. */
 export async function examineReader(env: Record<string, string | undefined>): Promise<Finding[]> {
   const url = readSecret(env, 'PAGE_CLICKHOUSE_URL')
   if (url === undefined) return []

@@ -1,16 +1,17 @@
 import { placeOfStack, runningStack, UsageError } from '../endpoints.ts'
 
-/** The admin port of a gateway or worker. */
+/** The admin port of a gateway, worker or console. */
 export interface Address {
-  service: 'gateway' | 'worker'
+  service: 'gateway' | 'worker' | 'console'
   url: string
 }
 
 const variables = {
   gateway: 'INTAKE_GATEWAY_ADMIN_URL',
   worker: 'INTAKE_WORKER_ADMIN_URL',
+  console: 'INTAKE_CONSOLE_ADMIN_URL',
 } as const
-const services = ['gateway', 'worker'] as const
+const services = ['gateway', 'worker', 'console'] as const
 
 /**
  * Returns the admin ports of the processes: the given ones, else those in the environment, else
@@ -31,11 +32,16 @@ export async function findAddresses(
   if (fromEnvironment.length > 0) return fromEnvironment
   const stack = await runningStack()
   if (stack !== undefined) {
-    const ofStack = { gateway: [stack.gatewayAdmin], worker: stack.workerAdmins }
+    const ofStack = {
+      gateway: [stack.gatewayAdmin],
+      worker: stack.workerAdmins,
+      console: [stack.page],
+    }
     return addresses((service) => ofStack[service])
   }
   throw new UsageError(
-    `There is no --gateway and no --worker, ${variables.gateway} and ${variables.worker} are not set, and ` +
+    `There is no --gateway, --worker or --console, ${variables.gateway}, ${variables.worker} and ${variables.console} are ` +
+      'not set, and ' +
       `${placeOfStack()} does not exist: start the services there with npm start, set INTAKE_DATA_DIR to their folder, ` +
       'or give the admin ports, such as --worker http://127.0.0.1:3002.',
   )

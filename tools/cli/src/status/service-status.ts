@@ -22,7 +22,7 @@ const Problem = Type.Object({
  * members.
  */
 export const ServiceStatus = Type.Object({
-  service: Type.Union([Type.Literal('gateway'), Type.Literal('worker')]),
+  service: Type.Union([Type.Literal('gateway'), Type.Literal('worker'), Type.Literal('console')]),
   state,
   problems: Type.Array(Problem),
   version: Type.String(),
@@ -74,7 +74,7 @@ export const ServiceStatus = Type.Object({
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 
-/** A gateway or worker with its status. If it does not respond, that is its only problem. */
+/** A process with its status. If it does not respond, that is its only problem. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {

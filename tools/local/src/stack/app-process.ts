@@ -20,7 +20,7 @@ export interface AppProcessOptions {
 
 const readyMs = 60_000
 
-/** Starts the gateway or a worker and resolves when its admin port responds with 200. */
+/** Starts the gateway, a worker or the console and resolves when its admin port responds with 200. */
 export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
   const { name, script, nodeOptions, env, adminPort, until, logFile, signal } = options
   const child = startChild({

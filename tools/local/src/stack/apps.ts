@@ -13,11 +13,13 @@ const host = '127.0.0.1'
 export const nodeOptions = {
   gateway: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
   worker: [],
+  console: [],
 } as const
 
 export interface Apps {
   gateway: SupervisedProcess
   workers: SupervisedProcess[]
+  console: SupervisedProcess
 }
 
 export interface AppsOptions {
@@ -33,7 +35,7 @@ export interface AppsOptions {
   onChange: () => void
 }
 
-/** Creates the gateway and the workers without starting them. */
+/** Creates the gateway, the workers and the console without starting them. */
 export function createApps(options: AppsOptions): Apps {
   const { dataDir, config, ports, services, say, onChange } = options
   const shared = {
@@ -97,10 +99,14 @@ export function createApps(options: AppsOptions): Apps {
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
       ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
-      ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
-      ...setting('S3_ENDPOINT', services.s3.workerUrl),
-      ...bucket,
     }),
   )
-  return { gateway, workers }
+  const console = app('Console', 'console', ports.consoleAdmin, {
+    CONSOLE_ADMIN_PORT: String(ports.consoleAdmin),
+    ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
+    ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
+    ...setting('S3_ENDPOINT', services.s3.workerUrl),
+    ...bucket,
+  })
+  return { gateway, workers, console }
 }

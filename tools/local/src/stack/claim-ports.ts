@@ -7,6 +7,8 @@ export interface StackPorts {
   gateway: number
   gatewayAdmin: number
   workerAdmin: number[]
+  /** The port of the page. */
+  consoleAdmin: number
   /** Undefined if a URL replaces the embedded service. */
   redis: number | undefined
   clickhouse: number | undefined
@@ -80,6 +82,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
 
   const gateway = await claim('PORT', 'the gateway')
   const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
+  const consoleAdmin = await claim('CONSOLE_ADMIN_PORT', 'the page')
   const redis = config.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
   const clickhouse = config.CLICKHOUSE_URL
     ? undefined
@@ -98,5 +101,14 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   if (options.previousEnginePort !== undefined) await waitForPort(options.previousEnginePort)
   const clickhouseEngine =
     clickhouse === undefined ? undefined : await claimFree('the ClickHouse process')
-  return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, clickhouseEngine, s3 }
+  return {
+    gateway,
+    gatewayAdmin,
+    workerAdmin,
+    consoleAdmin,
+    redis,
+    clickhouse,
+    clickhouseEngine,
+    s3,
+  }
 }

@@ -1,8 +1,10 @@
 import {
+  checkConsoleConfig,
   checkGatewayConfig,
   checkWorkerConfig,
   clickhouseCluster,
   clickhouseUrl,
+  ConsoleConfig,
   GatewayConfig,
   ObjectStoreConfig,
   redisUrl,
@@ -27,6 +29,10 @@ export const StackConfig = Type.Object({
   WORKER_ADMIN_PORT: port(
     3002,
     'Port for health checks and metrics of the first worker; the others use the next free ports.',
+  ),
+  CONSOLE_ADMIN_PORT: port(
+    3004,
+    'Port of the page, and for health checks and metrics of the console.',
   ),
   REDIS_PORT: port(16_379, 'Port of the embedded Redis.'),
   CLICKHOUSE_PORT: port(18_123, 'HTTP port of the embedded ClickHouse.'),
@@ -84,7 +90,7 @@ const embedded = {
 }
 
 /**
- * Reads the settings of the stack, and checks those of the gateway and the workers, so that nothing
+ * Reads the settings of the stack, and checks those of its processes, so that nothing
  * starts if one of them is wrong.
  *
  * @throws {ConfigError} one error for all problems; it names settings but contains no values
@@ -96,6 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
     () => loadConfig(StackConfig, env),
     () => loadConfig(GatewayConfig, ofServices, checkGatewayConfig),
     () => loadConfig(WorkerConfig, ofServices, checkWorkerConfig),
+    () => loadConfig(ConsoleConfig, ofServices, checkConsoleConfig),
   ].flatMap((load) => problemsOf(load))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return loadConfig(StackConfig, env)

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import { GatewayConfig, WorkerConfig } from '@intake/config'
+import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
 import { secretNames } from '@intake/runtime'
 
-const schemas = [GatewayConfig, WorkerConfig]
+const schemas = [GatewayConfig, WorkerConfig, ConsoleConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * The names of the settings of gateways and workers, and `OWN_PORTS`, a list of ports. Gateways,
+ * The names of the settings of gateways, workers and consoles, and `OWN_PORTS`, a list of ports. Gateways,
  * workers and commands connect to such a port only if a process of the same user listens on it.
  */
 const names = new Set([
@@ -16,8 +16,8 @@ const names = new Set([
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
- * Returns the settings in the environment that all gateways and workers share. Commands use these
- * settings, and an operator can start more gateways and workers with them. They contain no secrets,
+ * Returns the settings in the environment that all processes share. Commands use these
+ * settings, and an operator can start more processes with them. They contain no secrets,
  * only the paths of files that contain secrets.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -20,7 +20,7 @@ import type { StackConfig } from './config.ts'
 
 export interface StackOptions {
   config: StackConfig
-  /** Passed to the gateway and the workers. */
+  /** Passed to the gateway, the workers and the console. */
   env: NodeJS.ProcessEnv
   /** Whether to start although Redis has lost its data. */
   acceptEmptyRedis: boolean
@@ -51,7 +51,7 @@ export interface Stack {
 }
 
 const gatewayGraceMs = 5000
-/** The total time for stopping the gateway and, after it, the workers. */
+/** The total time for stopping the gateway and, after it, the workers and the console. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 
@@ -120,14 +120,14 @@ export function createStack(options: StackOptions): Stack {
       acceptEmptyRedis: options.acceptEmptyRedis,
     })
     ending.signal.throwIfAborted()
-    say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')
+    say('Redis, ClickHouse and S3 are ready: starting the gateway, the workers and the console')
 
     apps = createApps({ dataDir, config, ports, services, env, say, onChange })
-    const { gateway, workers } = apps
-    await Promise.all([gateway, ...workers].map((process) => process.start()))
+    const running = apps
+    await Promise.all(allOf(running).map((process) => process.start()))
     ending.signal.throwIfAborted()
 
-    const describe = () => describeEndpoints({ ports, services, apiKey, env, gateway, workers })
+    const describe = () => describeEndpoints({ ports, services, apiKey, env, ...running })
     endpointsFile = createWriter({
       write: () => files?.writeEndpoints(describe()),
       onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
@@ -145,7 +145,8 @@ export function createStack(options: StackOptions): Stack {
     const until = performance.now() + appsGraceMs
     await apps?.gateway.stop(gatewayGraceMs)
     const left = Math.max(0, until - performance.now())
-    await Promise.all(apps?.workers.map((worker) => worker.stop(left)) ?? [])
+    const others = apps === undefined ? [] : [...apps.workers, apps.console]
+    await Promise.all(others.map((process) => process.stop(left)))
     for (const name of ['S3', 'ClickHouse', 'Redis']) {
       await find(name)?.stop(serviceGraceMs)
     }
@@ -159,20 +160,26 @@ export function createStack(options: StackOptions): Stack {
     stop: () => (stopping ??= stop()),
     kill() {
       for (const process of serviceProcesses) process.kill()
-      for (const process of [apps?.gateway, ...(apps?.workers ?? [])]) process?.kill()
+      if (apps !== undefined) for (const process of allOf(apps)) process.kill()
     },
   }
 }
 
-function describeEndpoints(options: {
-  ports: StackPorts
-  services: Services
-  apiKey: string
-  env: NodeJS.ProcessEnv
-  gateway: SupervisedProcess
-  workers: SupervisedProcess[]
-}): Endpoints {
-  const { ports, services, apiKey, env, gateway, workers } = options
+const allOf = ({ gateway, workers, console }: Apps): SupervisedProcess[] => [
+  gateway,
+  ...workers,
+  console,
+]
+
+function describeEndpoints(
+  options: {
+    ports: StackPorts
+    services: Services
+    apiKey: string
+    env: NodeJS.ProcessEnv
+  } & Apps,
+): Endpoints {
+  const { ports, services, apiKey, env, gateway, workers, console } = options
   const { redis, clickhouse, s3 } = services
   const workerAdmins = ports.workerAdmin.map((port) => `http://127.0.0.1:${port}`)
   const pidOf = (process: SupervisedProcess | undefined) => process?.pid() ?? null
@@ -181,6 +188,7 @@ function describeEndpoints(options: {
     gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
     workerAdmin: workerAdmins[0] ?? null,
     workerAdmins,
+    page: `http://127.0.0.1:${ports.consoleAdmin}`,
     redis: redis.url,
     clickhouse: clickhouse.url,
     analyst: clickhouse.analystUrl,
@@ -193,6 +201,7 @@ function describeEndpoints(options: {
       s3: pidOf(s3.process),
       gateway: pidOf(gateway),
       workers: workers.map(pidOf),
+      console: pidOf(console),
     },
   }
 }

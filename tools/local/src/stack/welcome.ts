@@ -10,14 +10,14 @@ const firstQuery = 'SELECT * FROM intake.recent FORMAT PrettyCompact'
 
 /** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
 export function welcome({ endpoints, analystUrl, playUrl }: RunningStack): string {
-  const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
+  const { gateway, gatewayAdmin, workerAdmin, page, apiKey, s3 } = endpoints
   const credentials = credentialsIn(analystUrl)
   return `
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
-  Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
-  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
+  Page         ${page}/ (feedback, events, dead letters, status)
+  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker)  ${page} (console): /healthz /readyz /metrics
   ClickHouse   ${withoutCredentials(analystUrl)} (user ${credentials.user}, password ${credentials.password})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}

@@ -11,7 +11,14 @@ import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
 import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
-const names = ['PORT', 'GATEWAY_ADMIN_PORT', 'WORKER_ADMIN_PORT', 'REDIS_PORT', 'CLICKHOUSE_PORT']
+const names = [
+  'PORT',
+  'GATEWAY_ADMIN_PORT',
+  'WORKER_ADMIN_PORT',
+  'CONSOLE_ADMIN_PORT',
+  'REDIS_PORT',
+  'CLICKHOUSE_PORT',
+]
 const anyPorts = Object.fromEntries([...names, 'S3_PORT'].map((name) => [name, '0']))
 
 const disk = mkdtempSync(join(tmpdir(), 'intake-disk-'))

@@ -25,6 +25,7 @@ const anyPorts = {
   PORT: '0',
   GATEWAY_ADMIN_PORT: '0',
   WORKER_ADMIN_PORT: '0',
+  CONSOLE_ADMIN_PORT: '0',
   REDIS_PORT: '0',
   CLICKHOUSE_PORT: '0',
   S3_PORT: '0',
@@ -67,7 +68,7 @@ async function untilReady({ output, exited }: Start) {
 }
 
 function pidsOf({ pids }: Endpoints) {
-  const all = [pids.redis, pids.clickhouse, pids.s3, pids.gateway, ...pids.workers]
+  const all = [pids.redis, pids.clickhouse, pids.s3, pids.gateway, ...pids.workers, pids.console]
   return all.filter((pid) => pid !== null)
 }
 
@@ -100,15 +101,15 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     })
     t.equal(endpoints.pids.workers.length, 2)
     for (const pid of pidsOf(endpoints)) t.ok(process.kill(pid, 0))
-    for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
+    for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin, endpoints.page]) {
       const response = await fetch(`${url}/readyz`)
       t.equal(response.status, 200)
     }
   })
 
   await t.test('nothing listens on other addresses, even with HOST=0.0.0.0', async (t) => {
-    const { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 } = endpoints
-    for (const url of [gateway, gatewayAdmin, workerAdmin ?? '', redis, clickhouse, s3]) {
+    const { gateway, gatewayAdmin, workerAdmin, page, redis, clickhouse, s3 } = endpoints
+    for (const url of [gateway, gatewayAdmin, workerAdmin ?? '', page, redis, clickhouse, s3]) {
       const socket = connect(Number(new URL(url).port), otherAddress)
       const connected = once(socket, 'connect').then(() => socket.destroy())
       await t.rejects(connected, { code: 'ECONNREFUSED' }, url)
@@ -229,6 +230,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     PORT: portOf(endpoints.gateway),
     GATEWAY_ADMIN_PORT: portOf(endpoints.gatewayAdmin),
     WORKER_ADMIN_PORT: portOf(endpoints.workerAdmin ?? ''),
+    CONSOLE_ADMIN_PORT: portOf(endpoints.page),
     REDIS_PORT: portOf(endpoints.redis),
     CLICKHOUSE_PORT: portOf(endpoints.clickhouse),
     S3_PORT: portOf(endpoints.s3),

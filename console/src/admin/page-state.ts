@@ -1,0 +1,97 @@
+import { createApiKeyStore, readUsedToday } from '@intake/access'
+import type { Problems } from '@intake/health'
+import { problemCatalogue, type ProblemCode } from '@intake/health/problem-catalogue'
+import type { BacklogMonitor } from '@intake/queue'
+import type { StoredStateMonitor } from '@intake/records'
+import { definePresenceReader, type Redis } from '@intake/redis'
+import { systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
+import { join, type Reported } from '../watch/reported.ts'
+
+/**
+ * How long the names of API keys are used before they are read again. Until then the page shows a
+ * new key by its id.
+ */
+const namesMs = 30_000
+const readTimeoutMs = 2_000
+/** A key that has used this part of a daily budget is shown. */
+const nearShare = 0.8
+
+/** A worker of a newer version may report codes that this version does not have. */
+const titleOf = (code: string) =>
+  code in problemCatalogue ? problemCatalogue[code as ProblemCode].title : code
+
+/**
+ * Creates the state that the page shows. It is read at intervals, so a view does not wait for it.
+ */
+export function createPageState(options: {
+  redis: Redis
+  backlogs: Pick<BacklogMonitor, 'of'>
+  stored: Pick<StoredStateMonitor, 'state' | 'lastVisibleUntil'>
+  problems: Pick<Problems, 'present'>
+  /** What workers report. */
+  reported: Pick<Reported, 'problems'>
+  noThumbnails: WorkerState['noThumbnails']
+  clock?: Clock
+}): WorkerState {
+  const { redis, backlogs, stored, problems, reported, noThumbnails } = options
+  const { clock = systemClock } = options
+  const keys = createApiKeyStore({ redis })
+  const readProcesses = definePresenceReader(redis)
+  let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
+
+  async function readNames(): Promise<ReadonlyMap<string, string>> {
+    const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys', clock)
+    return new Map(list.map(({ id, name }) => [id, name]))
+  }
+
+  async function readBudgets(): Promise<KeyBudget[]> {
+    const limited = (await keys.list()).flatMap(({ id, name, limits }) => {
+      const { eventsPerDay: events, bytesPerDay: bytes } = limits
+      return events === undefined && bytes === undefined ? [] : [{ id, name, events, bytes }]
+    })
+    const shares = limited.map(async ({ id, name, events = Infinity, bytes = Infinity }) => {
+      const used = await readUsedToday(redis, id, clock.now())
+      return [
+        { name, limit: 'events' as const, share: used.events / events },
+        { name, limit: 'bytes' as const, share: used.bytes / bytes },
+      ]
+    })
+    const all = (await Promise.all(shares)).flat()
+    return all.filter(({ share }) => share >= nearShare).toSorted((a, b) => b.share - a.share)
+  }
+
+  return {
+    noThumbnails,
+    backlog: (kind) => backlogs.of(kind),
+    problems: () =>
+      join([...problems.present(), ...reported.problems()]).map((problem) => ({
+        ...problem,
+        title: titleOf(problem.code),
+      })),
+    visibleUntilMs(kind) {
+      const until = stored.lastVisibleUntil()[kind]
+      return until === undefined ? undefined : Date.parse(until)
+    },
+    deadLetters() {
+      const letters = stored.state()?.deadLetters
+      return letters && letters.logs + letters.feedback
+    },
+    async keyNames() {
+      if (names === undefined || clock.now() - names.atMs > namesMs) {
+        // Without Redis the page shows the ids of API keys instead of their names.
+        const byId = readNames().catch(() => new Map<string, string>())
+        names = { atMs: clock.now(), byId }
+      }
+      return names.byId
+    },
+    keyBudgets: () =>
+      withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys', clock).catch(
+        () => [],
+      ),
+    processes: () =>
+      withTimeout(readProcesses(), readTimeoutMs, 'counting the processes', clock).catch(
+        () => undefined,
+      ),
+  }
+}

@@ -1,0 +1,244 @@
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { checkConsoleConfig, objectStoreSettings, type ConsoleConfig } from '@intake/config'
+import { startAdminServer } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
+import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
+import { feedbackWebhook, markDeliveries } from '@intake/queue/consume'
+import { connectRedis } from '@intake/redis'
+import { limitRepeats, type Owner } from '@intake/runtime'
+import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
+import { createPageState } from './admin/page-state.ts'
+import { createPage } from './admin/page.ts'
+import { registerCountMetrics, startCounts } from './counts.ts'
+import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
+import { startWatch, type Watch } from './watch/watch.ts'
+import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
+import { createBodyWriter } from './webhook/forms/index.ts'
+
+export interface Context {
+  config: ConsoleConfig
+  log: Logger
+  secrets: Secrets<typeof ConsoleConfig>
+  owner: Owner
+}
+
+type Connections = ReturnType<typeof connect>
+
+/**
+ * Timeout for a query of the page or the webhook. ClickHouse cancels the query earlier by itself.
+ */
+const readTimeoutMs = 15_000
+/** Timeout for a statement that counts records. ClickHouse cancels it earlier by itself. */
+const countTimeoutMs = 120_000
+/** Timeout for storing counts, or facts about pictures. */
+const insertTimeoutMs = 60_000
+/** For so long the problem `counts_late` is shown after a failure; hours are counted every minute. */
+const countsLateMs = 5 * 60_000
+/** Timeout for reading or storing an object, with retries. */
+const storeTimeoutMs = 20_000
+/**
+ * The maximum number of concurrent reads. It is low, so that inserts get most of ClickHouse's
+ * capacity.
+ */
+const readsMax = 6
+const redisHelp = helpOf('redis_connection')
+
+/**
+ * Starts the console. The owner closes the parts in reverse order: first the admin port with the
+ * page, then what sends and makes, then the connections.
+ */
+export async function compose(context: Context): Promise<void> {
+  const { config, log } = context
+  checkConsoleConfig(config)
+  const registry = createMetrics()
+  const connections = connect(context)
+  const objects = connectObjects(context, registry)
+  const thumbnails = objects && makeThumbnails(context, { registry, connections, objects })
+  const watch = startWatch({
+    ...context,
+    ...connections,
+    registry,
+    onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
+  })
+  openWebhook(context, { registry, connections, watch })
+  count(context, { connections, registry, watch })
+  const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
+  log.info({ adminPort }, 'console is up')
+}
+
+function connect({ config, log, secrets, owner }: Context) {
+  const redis = connectRedis({
+    url: secrets.follow('REDIS_URL'),
+    role: 'consumer',
+    onError: limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
+    ),
+  })
+  owner.add(() => redis.disconnect())
+  /** The client that stores counts, and facts about pictures. */
+  const clickhouse = createClickHouse({
+    url: secrets.follow('CLICKHOUSE_URL'),
+    spread: true,
+    cluster: config.CLICKHOUSE_CLUSTER,
+    requestTimeoutMs: insertTimeoutMs,
+  })
+  owner.add(() => clickhouse.close())
+  /** The client that reads what the page shows and the webhook sends. */
+  const reader = createReader({ config, secrets, owner }, readTimeoutMs, readsMax)
+  const logQueueError = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help: redisHelp }, 'queue error'),
+  )
+  function onQueueError(error: unknown): void {
+    // Another log line already reports a missing connection.
+    if (redis.status === 'ready') logQueueError(error)
+  }
+  return { redis, clickhouse, reader, onQueueError }
+}
+
+function createReader(
+  { config, secrets, owner }: Pick<Context, 'config' | 'secrets' | 'owner'>,
+  requestTimeoutMs: number,
+  connectionsMax: number,
+) {
+  const reader = createClickHouse({
+    url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
+    spread: true,
+    cluster: config.CLICKHOUSE_CLUSTER,
+    requestTimeoutMs,
+    connectionsMax,
+  })
+  owner.add(() => reader.close())
+  return reader
+}
+
+/** Starts the counts per hour and day that the page shows. They have a connection of their own. */
+function count(
+  context: Context,
+  { connections, registry, watch }: { connections: Connections; registry: Registry; watch: Watch },
+): void {
+  const { config, log, owner } = context
+  const warn = limitRepeats((err, omitted) => {
+    log.warn({ err, omitted, help: helpOf('counts_late') }, 'the events could not be counted')
+  })
+  const counts = startCounts({
+    reader: createReader(context, countTimeoutMs, 1),
+    store: connections.clickhouse,
+    onError(error) {
+      warn(error)
+      // Without a reader nothing can be counted, and without a response ClickHouse is away, which
+      // is another problem.
+      const hasResponded = error instanceof ClickHouseError && error.code !== undefined
+      if (config.PAGE_CLICKHOUSE_URL !== undefined && hasResponded) {
+        watch.problems.note('counts_late', describeError(error), countsLateMs)
+      }
+    },
+  })
+  registerCountMetrics(registry, counts)
+  owner.add(() => counts.close())
+}
+
+/** Connects to the object store; undefined if none is configured. */
+function connectObjects(
+  { config, secrets, owner }: Context,
+  metrics: Registry,
+): ObjectStore | undefined {
+  const { S3_ENDPOINT: endpoint } = config
+  if (endpoint === undefined) return undefined
+  const store = createObjectStore({
+    ...objectStoreSettings({ ...config, S3_ENDPOINT: endpoint }),
+    endpoint: secrets.follow('S3_ENDPOINT'),
+    timeoutMs: storeTimeoutMs,
+  })
+  owner.add(() => store.close())
+  return measureObjectStore(store, { metrics })
+}
+
+function makeThumbnails(
+  { log, owner }: Context,
+  options: { registry: Registry; connections: Connections; objects: ObjectStore },
+): Thumbnails {
+  const { registry, connections, objects } = options
+  const thumbnails = startThumbnails({
+    reader: connections.reader,
+    store: connections.clickhouse,
+    objects,
+    metrics: registry,
+    log,
+    onError: limitRepeats((err, omitted) => {
+      const help = 'docs/operations/thumbnails-late.md'
+      log.warn({ err, omitted, help }, 'thumbnails could not be made; they are made later')
+    }),
+  })
+  owner.add(() => thumbnails.close())
+  return thumbnails
+}
+
+interface Parts {
+  registry: Registry
+  connections: Connections
+  watch: Watch
+}
+
+/** Opens the webhook if one is configured, and tells workers whether to announce feedback. */
+function openWebhook(
+  { config, log, owner }: Context,
+  { registry, connections, watch }: Parts,
+): void {
+  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+  const { FEEDBACK_WEBHOOK_TOKEN: token, FEEDBACK_WEBHOOK_EMAIL: email } = config
+  const { redis, reader, onQueueError: onError } = connections
+  const isWanted = url !== undefined && secret !== undefined
+  owner.own(markDeliveries({ redis, queue: feedbackWebhook, isWanted, onError }))
+  if (!isWanted) return
+  owner.own(
+    startFeedbackWebhook({
+      url,
+      secret,
+      token,
+      writeBody: createBodyWriter({
+        form: config.FEEDBACK_WEBHOOK_FORM,
+        showsEmail: email === undefined ? undefined : email === 'show',
+        pageUrl: config.PAGE_URL,
+      }),
+      reader,
+      redis,
+      metrics: registry,
+      log,
+      onError,
+      onFailed: (detail) => watch.problems.note('webhook_fails', detail),
+    }),
+  )
+}
+
+/** Serves the admin port with the page; resolves to the port number. */
+async function serve(
+  { config, log, owner }: Context,
+  parts: Parts & { objects: ObjectStore | undefined; thumbnails: Thumbnails | undefined },
+): Promise<number> {
+  const { registry, connections, watch, objects, thumbnails } = parts
+  const noThumbnails = () => thumbnails?.missing()
+  const { reader, redis } = connections
+  const { problems } = watch
+  const page = createPage({
+    config,
+    reader,
+    store: objects,
+    state: createPageState({ redis, ...watch, noThumbnails }),
+    log,
+    onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
+  })
+  const admin = await startAdminServer({
+    service: 'console',
+    host: config.ADMIN_HOST,
+    port: config.CONSOLE_ADMIN_PORT,
+    problems,
+    facts: () => ({
+      no_thumbnails: noThumbnails() ?? null,
+      picture_decoder: thumbnails?.confinement() ?? null,
+    }),
+    metrics: registry,
+    page,
+  })
+  owner.add(() => admin.close())
+  return admin.port
+}

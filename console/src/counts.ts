@@ -1,0 +1,97 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { countNames, refreshCounts, type CountName } from '@intake/records'
+import { startPolling, systemClock, type Clock } from '@intake/runtime'
+import { addGauge, type Registry } from '@intake/runtime/process'
+
+const intervalMs = 60_000
+/** The minimum time between two runs of a count, by the same console or by different ones. */
+const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
+/**
+ * After a run that was this quick, the pause is that of `hours`: while an installation is small, its
+ * catalogue knows new applications within a minute.
+ */
+const quickMs = 500
+/**
+ * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
+ * most 1/20 of the time.
+ */
+const pausePerRun = 20
+
+export interface Counts {
+  /** Milliseconds since a count was last made; undefined if this console does not know that yet. */
+  ageMs(name: CountName): number | undefined
+  close(): void
+}
+
+export function registerCountMetrics(registry: Registry, { ageMs }: Pick<Counts, 'ageMs'>): void {
+  addGauge(registry, {
+    name: 'intake_counted_age_seconds',
+    help: 'Time since the hours, or the catalogue, were last counted. Every console reports the same: take `max`, not `sum`.',
+    labels: ['name'],
+    read: () =>
+      countNames.flatMap((name) => {
+        const age = ageMs(name)
+        return age === undefined ? [] : [[{ name }, age / 1_000] as [object, number]]
+      }),
+  })
+}
+
+/**
+ * Keeps two counts of records up to date: `hours` (per hour) and `catalogue` (per day). Each runs
+ * independently, so that a failure of one does not delay the other. Any console may count, but first
+ * checks whether another one has counted lately.
+ *
+ * @param options.reader may read the views; has connections of its own
+ * @param options.store may insert into the tables of counts
+ * @param options.onError called when something could not be counted; it is then late, not wrong
+ */
+export function startCounts(options: {
+  reader: Pick<ClickHouse, 'query' | 'lines'>
+  store: Pick<ClickHouse, 'insertRows'>
+  onError: (error: unknown) => void
+  clock?: Clock
+}): Counts {
+  const { reader, store, onError, clock = systemClock } = options
+  /** When each count was last made, in milliseconds of `clock.now()`. */
+  const countedAt = new Map<CountName, number>()
+  const notBefore: Record<CountName, number> = { hours: 0, catalogue: 0 }
+  const lastRunMs = new Map<CountName, number>()
+
+  async function refresh(name: CountName): Promise<void> {
+    if (clock.now() < notBefore[name]) return
+    const began = clock.now()
+    try {
+      const [last] = await reader.query<{ age: number }>(
+        `SELECT dateDiff('millisecond', counted_at, now64(3, 'UTC')) AS age FROM intake.counted
+         WHERE name = {name:String}`,
+        { name },
+      )
+      if (last !== undefined) countedAt.set(name, clock.now() - last.age)
+      const isQuick = (lastRunMs.get(name) ?? 0) < quickMs
+      const pauseMs = isQuick ? pausesMs.hours : pausesMs[name]
+      if (last !== undefined && last.age < 0.9 * pauseMs) return
+      const startedAt = clock.now()
+      await refreshCounts({ reader, store, name })
+      lastRunMs.set(name, clock.now() - startedAt)
+      countedAt.set(name, clock.now())
+    } finally {
+      const pauseMs = pausePerRun * (clock.now() - began)
+      // A pause shorter than the interval is not set. It would only delay the polls before the
+      // first success, which follow each other quickly, for example while ClickHouse is not ready.
+      if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
+    }
+  }
+
+  const pollings = countNames.map((name) =>
+    startPolling({ poll: () => refresh(name), intervalMs, onError, clock }),
+  )
+  return {
+    ageMs(name) {
+      const at = countedAt.get(name)
+      return at === undefined ? undefined : clock.now() - at
+    },
+    close() {
+      for (const polling of pollings) polling.close()
+    },
+  }
+}

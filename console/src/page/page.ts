@@ -1,0 +1,207 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ClickHouseError } from '@intake/clickhouse'
+import { limitRepeats, TimeoutError, withTimeout } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
+import { guardAccess, requireOwnSite } from './access.ts'
+import { assetRoutes } from './assets.ts'
+import { createCache } from './cached.ts'
+import { countReader, readIsSmall } from './count-reader.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
+import { cutOffAfter } from './end-of-response.ts'
+import type { Html } from './html.ts'
+import { createKnownApplications } from './known-applications.ts'
+import { PageError } from './page-error.ts'
+import { pictureRoutes, signedPrefix } from './picture-routes.ts'
+import type { PictureStore } from './read-picture.ts'
+import type { RecordReader } from './records.ts'
+import { applicationRoutes } from './routes/applications.ts'
+import type { ViewContext } from './routes/context.ts'
+import { eventRoutes } from './routes/events.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
+import { liveRoutes } from './routes/live.ts'
+import { overviewRoutes } from './routes/overview.ts'
+import { recordRoutes } from './routes/records.ts'
+import { statusRoutes } from './routes/status.ts'
+import { chosenApplication } from './search.ts'
+import { securityHeaders } from './security-headers.ts'
+import { createSignedLinks } from './signed-links.ts'
+import { problemView } from './views/problem.ts'
+import { readHeader, type Header, type WorkerState } from './worker-state.ts'
+
+export interface PageOptions {
+  /** If undefined, only this machine may see the page. */
+  password: string | undefined
+  /** Returns the address of the client. Wrong passwords are counted by it. */
+  addressOf: (request: IncomingMessage) => string
+  /**
+   * A secret that all consoles share, with which they sign links to pictures. If undefined, links
+   * are valid only until this process ends.
+   */
+  linkSecret?: string | undefined
+  reader: RecordReader
+  /** Undefined if there is no object store for pictures. */
+  store: PictureStore | undefined
+  /**
+   * Whether pictures are stored with their metadata (`KEEP_METADATA`). If so, the page says this.
+   */
+  keepsMetadata?: boolean
+  state: WorkerState
+  log: Logger
+  /** Called when a view or picture could not be shown because of a server error. */
+  onFailed: () => void
+}
+
+/**
+ * How many views may be created and sent at once, and how many may wait for that. Urgent views
+ * count separately.
+ */
+const viewsMax = { atOnce: 4, waitingMax: 32 }
+/** If creating and sending a view takes longer than this, its connection is closed. */
+const viewTimeoutMs = 60_000
+/** How long a view waits for ClickHouse while the worker knows that it is away. */
+const awayTimeoutMs = 1_000
+/**
+ * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
+ * many readers request at once.
+ */
+const cacheMs = { long: 60_000, brief: 1_000 }
+
+/**
+ * Serves the read-only page: arrivals, feedback with its pictures, events, dead letters and the
+ * state of the queue. Its routes authenticate their own requests. Routes that are registered
+ * elsewhere are not affected.
+ */
+export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
+  const { password, reader, store, keepsMetadata = false, state, log } = options
+  const links = createSignedLinks(password, options.linkSecret)
+  const views = createConcurrencyLimit(viewsMax)
+  const urgentViews = createConcurrencyLimit(viewsMax)
+  const isSigned = (request: FastifyRequest) =>
+    password !== undefined &&
+    request.url.startsWith(signedPrefix) &&
+    links.isValid(pathOf(request), queryOf(request))
+  const warn = limitRepeats((err, omitted) => {
+    const help = 'docs/operations/page-fails.md'
+    log.warn({ err, omitted, help }, 'the page could not be shown')
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders)
+    if (!isSigned(request)) requireOwnSite(request)
+  })
+  await guardAccess(app, { password, addressOf: options.addressOf, isOpen: isSigned })
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof PageError) || error.statusCode === 502) {
+      warn(error)
+      options.onFailed()
+    }
+    const { statusCode, message } = problemOf(error)
+    return sendHtml(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
+  })
+
+  app.setNotFoundHandler((_request, reply) =>
+    sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
+  )
+
+  const cached = createCache(cacheMs.long)
+  const knownApplications = createKnownApplications(() => context.counts())
+  const context: ViewContext = {
+    reader,
+    state,
+    async counts(recordsFromMs) {
+      const isSmall = await cached('is small', () => readIsSmall(reader))
+      return countReader(reader, { isSmall, recordsFromMs })
+    },
+    cached,
+    cachedBriefly: createCache(cacheMs.brief),
+    sign: store && { path: (key) => links.sign(`${signedPrefix}${key}`), keepsMetadata },
+    view(path, make, { isUrgent = false, ...routeOptions } = {}) {
+      const limit = isUrgent ? urgentViews : views
+      app.get(path, routeOptions, async (request, reply) => {
+        const made = await limit.run(reply, async () => {
+          cutOffAfter(viewTimeoutMs, reply)
+          const query = queryOf(request)
+          const params = request.params as Record<string, string>
+          const applications = await knownApplications()
+          const chosen = { app: chosenApplication(query, params), applications }
+          const header = readHeader(state, chosen)
+          const making = make({ query, params, reply, header })
+          return isUrgent || !isAway(header) ? making : unlessAway(making)
+        })
+        if ('path' in made) return reply.redirect(made.path, 303)
+        if (!('csv' in made)) return sendHtml(reply, made)
+        const disposition = `attachment; filename="${made.file}"`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', disposition)
+          .send(made.csv)
+      })
+    },
+  }
+  overviewRoutes(context)
+  liveRoutes(context)
+  eventRoutes(context)
+  feedbackRoutes(context)
+  applicationRoutes(context)
+  recordRoutes(context)
+  statusRoutes(context)
+  pictureRoutes(app, { reader, store, keepsMetadata, links })
+  assetRoutes(app)
+}
+
+/** Whether the worker has already found that ClickHouse does not respond. */
+const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
+
+/**
+ * Gives a view a second while ClickHouse is away.
+ *
+ * @throws {PageError} 503 after that
+ */
+async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
+  try {
+    return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')
+  } catch (error) {
+    if (!(error instanceof TimeoutError || error instanceof ClickHouseError)) throw error
+    throw new PageError(
+      503,
+      'Accepting, not storing: ClickHouse does not respond. Nothing is lost.',
+    )
+  }
+}
+
+function sendHtml(reply: FastifyReply, markup: Html): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(markup.toString())
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(url.split('?').slice(1).join('?'))
+}
+
+/** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
+const accessDenied = 497
+const wrongCredentials = 516
+
+const noSuchPage = 'There is no such page.'
+
+function problemOf(error: unknown): { statusCode: number; message: string } {
+  if (error instanceof PageError) return error
+  if (error instanceof ClickHouseError) {
+    const { code } = error
+    const isDenied = code === accessDenied || code === wrongCredentials
+    const message = isDenied
+      ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
+      : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
+    return { statusCode: 503, message }
+  }
+  const { statusCode } = error as { statusCode?: unknown }
+  if (statusCode === 400 || statusCode === 404) return { statusCode, message: noSuchPage }
+  return {
+    statusCode: 500,
+    message: 'This is a fault of Intake. The log of the console has the reason.',
+  }
+}

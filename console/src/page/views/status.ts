@@ -1,0 +1,298 @@
+import { plural } from '@intake/runtime'
+import { kinds, type RecordKind } from '@intake/contract'
+import { lanes, legendKey, spark } from '../charts.ts'
+import { clientText } from '../client-text.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
+import { shortDuration, wholeNumber } from '../numbers.ts'
+import type { Steps } from '../period.ts'
+import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
+import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import { clockTime, document } from './document.ts'
+import { withApp } from './links.ts'
+import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
+import { alert, badge, card, problemAlert, table } from './parts.ts'
+import { withoutThumbnails } from './pictures.ts'
+
+/** The data of the status view that comes from ClickHouse. */
+export interface StatusData {
+  /** The arrivals in each minute of the last hour. */
+  minutes: Arrivals[]
+  minuteSteps: Steps
+  /** The outcomes in each hour of the last day, by key and code. */
+  keys: KeyOutcome[]
+  daySteps: Steps
+  names: KeyNames
+}
+
+const absent = '–'
+
+/** The kinds of records whose queue an operator has paused. */
+function pausedKinds({ problems: present }: Header): RecordKind[] {
+  const detail = present.find(({ code }) => code === 'queue_paused')?.detail
+  return kinds.filter((kind) => detail?.includes(kind))
+}
+
+/**
+ * @param options.data undefined if ClickHouse does not respond
+ * @param options.processes undefined if Redis does not respond
+ */
+export function statusView(options: {
+  header: Header
+  data: StatusData | undefined
+  processes: Awaited<ReturnType<WorkerState['processes']>>
+}): Html {
+  const { header, data, processes } = options
+  const [worst] = header.problems
+  const noData = alert(
+    'danger',
+    html`<b>Accepting, not storing: ClickHouse does not respond.</b> Records are accepted and kept
+      in Redis. Counts are missing below.`,
+  )
+  return document({
+    header,
+    view: 'status',
+    title: 'Status',
+    alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
+    body: html`${way(header, data, processes)}
+      <div class="grid g21">
+        ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
+        ${problems(header)}
+      </div>
+      <div class="grid g2">
+        ${data === undefined ? undefined : keyTable(data)} ${queueTable(header, data)}
+      </div>`,
+  })
+}
+
+/** Shows the steps that a record passes through, and the present state of each step. */
+function way(
+  header: Header,
+  data: StatusData | undefined,
+  processes: Awaited<ReturnType<WorkerState['processes']>>,
+): Html {
+  const { logs, feedback } = header.freshness
+  const { backlog, isLate } = logs
+  const isPaused = pausedKinds(header).includes('logs')
+  const slow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
+  const lastMinute = data?.minutes.at(-2)?.events
+  const steps: [string, HtmlValue, HtmlValue, string][] = [
+    [
+      'Gateways',
+      lastMinute === undefined ? absent : `${rate(lastMinute / 60)}/s`,
+      html`accepted, last full minute${reports('gateway', processes?.gateway)}`,
+      processes === undefined || hasAll(processes.gateway) ? '' : 'slow',
+    ],
+    [
+      'Queue',
+      backlog === undefined
+        ? 'not known'
+        : html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}`,
+      backlog === undefined
+        ? 'Redis does not respond'
+        : html`${isPaused ? 'paused, ' : undefined}in
+          ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
+          frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
+      slow,
+    ],
+    [
+      'Workers',
+      backlog === undefined || !Number.isFinite(backlog.secondsToDrain)
+        ? absent
+        : backlog.rows === 0
+          ? 'nothing waits'
+          : html`about ${shortDuration(backlog.secondsToDrain)}`,
+      backlog !== undefined && !Number.isFinite(backlog.secondsToDrain)
+        ? html`the queue is not getting shorter${reports('worker', processes?.worker)}`
+        : html`until the queue is empty, at the present speed${reports('worker', processes?.worker)}`,
+      processes === undefined || hasAll(processes.worker) ? slow : 'slow',
+    ],
+    [
+      'Visible',
+      logs.visibleUntilMs === undefined
+        ? 'not known'
+        : html`up to ${clockTime(logs.visibleUntilMs)}`,
+      feedback.visibleUntilMs === undefined
+        ? ''
+        : html`feedback up to ${clockTime(feedback.visibleUntilMs)}`,
+      isLate ? 'slow' : '',
+    ],
+  ]
+  return card(
+    html`From gateway to table <small>events, now</small>`,
+    html`<ol class="path">
+      ${steps.map(
+        ([name, value, note, state]) =>
+          html`<li class="${state}">
+            <h3>${name}</h3>
+            <b>${value}</b><span class="mute">${note}</span>
+          </li>`,
+      )}
+    </ol>`,
+    'card wide',
+  )
+}
+
+const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
+
+/** Shows how many processes report and how many have stopped; undefined if that is not known. */
+function reports(service: string, processes: Processes | undefined): Html | undefined {
+  if (processes === undefined) return undefined
+  const { reporting, stopped, stoppedAtMs } = processes
+  const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
+  const count = reporting === 0 ? 'no' : wholeNumber(reporting)
+  return html`<br />${count} ${reporting > 1 ? `${service}s report` : `${service} reports`}${last}`
+}
+
+const rate = (perSecond: number) =>
+  perSecond < 10 ? String(Number(perSecond.toFixed(1))) : wholeNumber(Math.round(perSecond))
+
+function lastHour({ minutes, minuteSteps }: StatusData): Html {
+  return card(
+    html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
+    lanes({
+      points: minutes,
+      stepMs: minuteSteps.stepMs,
+      label:
+        'Events accepted and records refused per minute of the last hour. The table below has them.',
+      legend: html`<p class="legend">
+        ${legendKey('events', 'accepted')}${legendKey('refused', 'refused')}<span
+          >counts of the last 10 s may be missing</span
+        >
+      </p>`,
+      unfinishedMs: minutes.at(-1)?.t,
+      lanes: [
+        {
+          title: 'Accepted',
+          columns: [{ key: 'events', series: 'events', name: 'accepted events' }],
+          height: 84,
+          ticks: 2,
+        },
+        {
+          title: 'Refused',
+          columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
+          height: 40,
+          ticks: 2,
+        },
+      ],
+    }),
+  )
+}
+
+function problems(header: Header): Html {
+  const items = header.problems.map(
+    ({ code, title, state, since, detail, help }) =>
+      html`<li>
+        ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
+          ><code>${code}</code> ${title}<br /><span class="mute"
+            >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
+            <code>${help}</code></span
+          ></span
+        >
+      </li>`,
+  )
+  const list =
+    items.length === 0
+      ? html`<p>None.</p>`
+      : html`<ul class="why">
+          ${items}
+        </ul>`
+  return card(
+    'Problems',
+    html`${list} ${withoutThumbnails(header)}
+      <p class="mute">
+        Those of this console and of all workers. Gateways have their own: see
+        <code>intake_problem</code> or <code>intake status</code>.
+      </p>`,
+  )
+}
+
+function keyTable({ keys, daySteps, names }: StatusData): Html {
+  // What has no key has a row for each code, because the code says whose it is.
+  const ofKeys = keys.filter(({ api_key_id, code }) => api_key_id !== '' || isRefusal(code))
+  const groupOf = ({ api_key_id, code }: KeyOutcome) => api_key_id || `no key: ${code}`
+  const rows = [...new Set(ofKeys.map(groupOf))].map((group) => {
+    const own = ofKeys.filter((outcome) => groupOf(outcome) === group)
+    const accepted = own.find(({ code }) => code === 'accepted')
+    const refused = own.filter(({ code }) => isRefusal(code))
+    const sum = refused.reduce((total, { records }) => total + records, 0)
+    return html`<tr>
+      <td>${own[0] && senderName(own[0], names)}</td>
+      <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
+      <td class="num" data-label="Accepted">${wholeNumber(accepted?.records ?? 0)}</td>
+      <td class="num" data-label="Refused">
+        ${wholeNumber(sum)}${refused[0] && html`<br />mostly ${meaningOf(refused[0].code)}`}
+      </td>
+    </tr>`
+  })
+  const heading = html`API keys
+    <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
+  const head = html`<th>Key</th>
+    <th class="hide">Accepted</th>
+    <th class="num"></th>
+    <th class="num">Refused</th>`
+  const cut =
+    keys.length < outcomesMax
+      ? undefined
+      : html`<p class="mute">Of the ${outcomesMax} most frequent outcomes of a key.</p>`
+  return html`<section class="card" id="keys">
+    <h2>${heading}</h2>
+    ${rows.length === 0 ? html`<p class="mute">None was used.</p>` : table('API keys', head, rows)}
+    ${cut}
+  </section>`
+}
+
+function queueTable(header: Header, data: StatusData | undefined): Html {
+  const { freshness, deadLetters } = header
+  const paused = pausedKinds(header)
+  const accepted = (kind: RecordKind, minutes: readonly Arrivals[] | undefined) =>
+    minutes === undefined
+      ? absent
+      : wholeNumber(
+          minutes.reduce(
+            (sum, { events, feedback }) => sum + (kind === 'logs' ? events : feedback),
+            0,
+          ),
+        )
+  const number = (value: number | undefined) => (value === undefined ? absent : wholeNumber(value))
+  const seconds = (value: number | undefined) =>
+    value === undefined || !Number.isFinite(value) || value === 0 ? absent : shortDuration(value)
+  const rows: [string, (kind: RecordKind, state: Freshness) => HtmlValue][] = [
+    ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
+    ['Accepted, last full minute', (kind) => accepted(kind, data?.minutes.slice(-2, -1))],
+    ['Accepted, last hour', (kind) => accepted(kind, data?.minutes)],
+    ['Frames waiting', (_, { backlog }) => number(backlog?.waiting)],
+    ['in progress', (_, { backlog }) => number(backlog?.active)],
+    ['postponed', (_, { backlog }) => number(backlog?.delayed)],
+    ['Rows', (_, { backlog }) => number(backlog?.rows)],
+    ['Oldest row', (_, { backlog }) => seconds(backlog?.oldestAgeSeconds)],
+    ['Drained in', (_, { backlog }) => seconds(backlog?.secondsToDrain)],
+    [
+      'Visible up to',
+      (_, { visibleUntilMs }) =>
+        visibleUntilMs === undefined ? absent : clockTime(visibleUntilMs),
+    ],
+  ]
+  const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
+  return card(
+    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}`,
+    table(
+      'Queues',
+      html`<th></th>
+        <th class="num">Events</th>
+        <th class="num">Feedback</th>`,
+      html`${rows.map(
+          ([name, valueOf]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              ${kinds.map((kind) => html`<td class="num" data-label="${kind === 'logs' ? 'Events' : 'Feedback'}">${valueOf(kind, freshness[kind])}</td>`)}
+            </tr>`,
+        )}
+        <tr>
+          <th scope="row">Dead letters</th>
+          <td class="num" colspan="2">
+            <a href="${withApp('/dead-letters', header.app)}">${wholeNumber(deadLetters)}</a>
+          </td>
+        </tr>`,
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+import { parseWorkerReport, type Problem, type WorkerReport } from '@intake/health'
+import { byCause } from '@intake/health/problem-catalogue'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+
+/** A problem as a worker reports it. A worker of another version may have other codes. */
+export type ReportedProblem = Omit<Problem, 'code'> & { code: string }
+
+export interface Reported {
+  /** The problems of all workers, in the order of `byCause`; empty while Redis cannot be read. */
+  problems(): readonly ReportedProblem[]
+  close(): void
+}
+
+const intervalMs = 5_000
+const timeoutMs = 3_000
+/** Problems that were read longer ago are not shown. */
+const freshMs = 15_000
+
+/**
+ * Reads at intervals what workers report.
+ *
+ * @param options.read reads the texts of the reports
+ * @param options.onFeedback called when feedback has become visible, with the time when the oldest
+ * of it arrived, in milliseconds since 1970
+ */
+export function startReported(options: {
+  read: () => Promise<readonly string[]>
+  onFeedback: (oldestMs: number) => void
+  onError: (error: unknown) => void
+  clock?: Clock
+}): Reported {
+  const { read, onFeedback, onError, clock = systemClock } = options
+  let known: { at: number; problems: readonly ReportedProblem[] } | undefined
+  let frames = 0
+
+  const { close } = startPolling({
+    async poll() {
+      const texts = await withTimeout(read(), timeoutMs, 'reading the reports of workers', clock)
+      const reports = texts.flatMap((text) => parseWorkerReport(text) ?? [])
+      known = { at: clock.now(), problems: join(reports.flatMap(({ problems }) => problems)) }
+      const stored = reports.reduce((sum, { feedback }) => sum + feedback.frames, 0)
+      const times = reports.flatMap(({ feedback }) => feedback.oldestMs ?? [])
+      if (stored !== frames && times.length > 0) onFeedback(Math.min(...times))
+      frames = stored
+    },
+    intervalMs,
+    onError,
+    clock,
+  })
+  return {
+    problems: () => (known !== undefined && clock.now() - known.at < freshMs ? known.problems : []),
+    close,
+  }
+}
+
+/** Joins the same problem of several workers: the oldest time, the worst state, all details. */
+export function join(
+  problems: WorkerReport['problems'] | readonly ReportedProblem[],
+): ReportedProblem[] {
+  const joined = new Map<string, ReportedProblem>()
+  for (const problem of problems) {
+    const one = joined.get(problem.code)
+    if (one === undefined) joined.set(problem.code, { ...problem })
+    else {
+      if (problem.since < one.since) one.since = problem.since
+      if (problem.state === 'down') one.state = 'down'
+      // All workers read the same queues, each at another moment: their numbers differ.
+      const shape = (text: string) => text.replaceAll(/\d+/g, '')
+      const isNew = !one.detail.split('; ').some((part) => shape(part) === shape(problem.detail))
+      if (isNew) one.detail += `; ${problem.detail}`
+    }
+  }
+  return [...joined.values()].toSorted(byCause)
+}

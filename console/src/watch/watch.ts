@@ -1,0 +1,71 @@
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { ConsoleConfig } from '@intake/config'
+import { helpOf } from '@intake/health/problem-catalogue'
+import { defineReadBacklogs, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
+import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
+import {
+  createConnectionCheck,
+  defineReportsReader,
+  whileConnected,
+  type Redis,
+} from '@intake/redis'
+import { limitRepeats, type Owner } from '@intake/runtime'
+import type { Logger, Registry } from '@intake/runtime/process'
+import { startConsoleProblems, type ConsoleProblems } from './problems.ts'
+import { startReported, type Reported } from './reported.ts'
+
+/** The parts that watch the console and what the page shows of the other processes. */
+export interface Watch {
+  backlogs: BacklogMonitor
+  stored: StoredStateMonitor
+  reported: Reported
+  problems: ConsoleProblems
+}
+
+/**
+ * Starts everything that watches, and gives each part to the owner.
+ *
+ * @param options.onFeedback see `startReported`
+ */
+export function startWatch(options: {
+  config: ConsoleConfig
+  log: Logger
+  owner: Owner
+  redis: Redis
+  reader: ClickHouse
+  registry: Registry
+  onQueueError: (error: unknown) => void
+  onFeedback: (oldestMs: number) => void
+}): Watch {
+  const { config, log, owner, redis, reader, registry, onQueueError: onError, onFeedback } = options
+  const { own } = owner
+  const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
+  const backlogs = own(startBacklogMonitor({ readBacklogs, onError }))
+  const stored = own(
+    startStoredStateMonitor({
+      reader,
+      onError: limitRepeats((err, omitted) => {
+        // The views report an outage of ClickHouse. This line warns if an operator must act, for
+        // example because the ClickHouse user has no right to read.
+        const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
+        const help = helpOf('page_fails')
+        log[isForOperator ? 'warn' : 'debug'](
+          { err, omitted, help },
+          'dead letters and watermark could not be read',
+        )
+      }),
+    }),
+  )
+  const read = whileConnected(redis, defineReportsReader(redis))
+  const reported = own(startReported({ read, onFeedback, onError }))
+  const problems = own(
+    startConsoleProblems({
+      redisConnection: createConnectionCheck(redis),
+      stored,
+      hasReader: config.PAGE_CLICKHOUSE_URL !== undefined,
+      log,
+      metrics: registry,
+    }),
+  )
+  return { backlogs, stored, reported, problems }
+}

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { startCounts } from '../src/counts.ts'
+
+const hourMs = 3_600_000
+const time = '2026-11-23 12:00:00.000'
+
+/**
+ * Lets the worker's periodic counts run for `hours` hours of test time. Each count takes `tookMs`;
+ * those named in `fails` fail. Returns the times at which each count began, and the number of
+ * errors.
+ */
+async function countFor(options: { hours: number; tookMs: number; fails: readonly string[] }) {
+  const { hours, tookMs, fails } = options
+  const clock = createTestClock()
+  const began: Record<string, number[]> = { hours: [], catalogue: [] }
+  let errors = 0
+  const counts = startCounts({
+    reader: {
+      async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+        if (!sql.includes('AS until')) return [] as Row[]
+        const name = String(params['name'])
+        began[name]?.push(clock.now())
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, tookMs))
+        if (fails.includes(name)) throw new Error('too much memory')
+        return [{ until: time, now: time, lastUntil: time, lastNow: time }] as Row[]
+      },
+      lines: async () => [],
+    },
+    store: { insertRows: async () => {} },
+    onError: () => void errors++,
+    clock,
+  })
+  await clock.advance(hours * hourMs)
+  counts.close()
+  return { began, errors }
+}
+
+t.test('a count that fails takes at most 1/20 of the time', async (t) => {
+  const tookMs = 100_000
+  const { began, errors } = await countFor({ hours: 10, tookMs, fails: ['hours', 'catalogue'] })
+  for (const [name, times] of Object.entries(began)) {
+    t.ok(times.length > 10, `${name}: ${times.length} runs`)
+    t.ok(times.length * tookMs < (10 * hourMs) / 20 + tookMs, `${name}: ${times.length} runs`)
+  }
+  t.equal(errors, (began['hours']?.length ?? 0) + (began['catalogue']?.length ?? 0))
+})
+
+t.test('the catalogue is counted although the hours cannot be', async (t) => {
+  const { began } = await countFor({ hours: 1, tookMs: 10, fails: ['hours'] })
+  t.ok((began['catalogue']?.length ?? 0) > 0)
+  t.ok((began['hours']?.length ?? 0) > 50, 'and a quick failure is retried every minute')
+})
+
+t.test('no count begins after the end', async (t) => {
+  const clock = createTestClock()
+  let queries = 0
+  const counts = startCounts({
+    reader: { query: async () => (queries++, []), lines: async () => [] },
+    store: { insertRows: async () => {} },
+    onError: () => {},
+    clock,
+  })
+  counts.close()
+  await clock.advance(1)
+  const atTheEnd = queries
+  await clock.advance(10 * hourMs)
+  t.equal(queries, atTheEnd)
+  t.same(clock.pending(), [])
+})

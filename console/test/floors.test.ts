@@ -1,0 +1,19 @@
+import t from 'tap'
+import { checkFloors } from '@intake/test-kit/floors'
+
+t.test('no file imports from a higher floor', async (t) => {
+  checkFloors(t, {
+    source: new URL('../src', import.meta.url),
+    floors: [
+      'main.ts',
+      'compose.ts',
+      'admin',
+      'webhook',
+      'thumbnails',
+      'counts.ts',
+      'watch',
+      'page',
+    ],
+    importsMin: 100,
+  })
+})

@@ -1,0 +1,149 @@
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
+import { until } from '@intake/test-kit/until'
+import { logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { calmState, startRowStore } from './fixture.ts'
+import { openTab } from './tab.ts'
+
+const executablePath = findChromium()
+
+if (executablePath === undefined) {
+  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
+    skip: 'no Chromium',
+  })
+} else {
+  const { insert, startReaderPage } = await startRowStore(t)
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+
+  t.test('live shows what arrives, holds it back on demand, and survives a failure', async (t) => {
+    let behindMs = 420_000
+    const visibleUntilMs = () => Date.now() - behindMs
+    const { url } = await startReaderPage(t, { state: { ...calmState, visibleUntilMs } })
+    const { tab, incidents, context } = await openTab(t, browser, { url, width: 1280 })
+    await tab.goto(`${url}/live?application=com.example.live`)
+    const arrive = (name: string, ageMs = 0) => {
+      const time = new Date(Date.now() - ageMs).toISOString()
+      const received_at = new Date().toISOString()
+      return insert('logs', [
+        logRow({
+          id: uuidV7(time),
+          time,
+          received_at,
+          bundle_identifier: 'com.example.live',
+          event: name,
+        }),
+      ])
+    }
+    const shown = async () => tab.locator('#rows summary b').allTextContents()
+    const untilShown = (names: string[]) =>
+      until(`the rows are ${names.join(', ')}`, async () => {
+        const now = (await shown()).map((name) => name.trim())
+        return now.length === names.length && names.every((name, at) => now[at] === name)
+      })
+    await tab.focus('input[name=user]')
+    await tab.keyboard.type('typed')
+    await arrive('first')
+    await untilShown(['first'])
+    await arrive('three hours ago', 3 * 3_600_000)
+    await untilShown(['three hours ago', 'first'])
+    t.match(await tab.textContent('#rows li'), '3 h late')
+    t.equal(await tab.inputValue('input[name=user]'), 'typed', 'what was typed is there')
+
+    await tab.click('#rows summary')
+    await arrive('held')
+    await tab.getByText('1 new, show').waitFor()
+    t.match(await tab.textContent('#state'), 'Held: a row is open')
+    await tab.click('#rows summary')
+    await untilShown(['held', 'three hours ago', 'first'])
+
+    await tab.click('#pause')
+    await arrive('paused')
+    await tab.getByText('1 new, show').waitFor()
+    await tab.click('#held')
+    await untilShown(['paused', 'held', 'three hours ago', 'first'])
+    await tab.click('#pause')
+
+    await tab.locator('.fresh.is-late', { hasText: '7 min behind' }).waitFor()
+    behindMs = 20_000
+    await tab.locator('.fresh:not(.is-late)', { hasText: '20 s behind' }).waitFor()
+    behindMs = 3_600_000
+    await tab.locator('.fresh.is-late', { hasText: '60 min behind' }).waitFor()
+
+    await context.setOffline(true)
+    await tab.getByText(/No answer, next try in/).waitFor()
+    await arrive('after the failure')
+    await context.setOffline(false)
+    await untilShown(['after the failure', 'paused', 'held', 'three hours ago', 'first'])
+    t.same(
+      incidents.filter((it) => !it.includes('ERR_INTERNET_DISCONNECTED')),
+      [],
+    )
+  })
+
+  t.test('live says what a poll left out, and forgets the events of long ago', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    const rowsOf = (poll: number) =>
+      Array.from(
+        { length: 200 },
+        (_, n) =>
+          `<li><details><summary><b>event ${poll}.${n}</b></summary><a href="?id=${poll}.${n}">id</a></details></li>`,
+      ).join('')
+    // Each of the first six polls finds new events. Once `seventh` is set, the next poll finds the
+    // events of the first and the sixth poll again.
+    let polls = 0
+    let seventh = false
+    await tab.route('**/live/rows?*', (route) => {
+      let body = ''
+      if (polls < 6) body = rowsOf(++polls)
+      else if (seventh) {
+        seventh = false
+        body = rowsOf(1) + rowsOf(6)
+      }
+      return route.fulfill({
+        contentType: 'text/html',
+        headers: { 'x-state': 'Live: only some', 'x-since': '1' },
+        body,
+      })
+    })
+    await tab.clock.install()
+    await tab.goto(`${url}/live?application=com.example.many`)
+    const untilFirstIs = (name: string) =>
+      until(`the first row is ${name}`, async () => {
+        await tab.clock.runFor(2_000)
+        const [first] = await tab.locator('#rows summary b').allTextContents()
+        return first?.trim() === name
+      })
+    await untilFirstIs('event 6.0')
+    t.equal((await tab.textContent('#state'))?.trim(), 'Live: only some')
+    seventh = true
+    await untilFirstIs('event 1.0')
+    const shown = await tab.locator('#rows summary b').allTextContents()
+    t.equal(shown.length, 200)
+    t.ok(
+      shown.every((name) => name.startsWith('event 1.')),
+      'the latest are not shown again',
+    )
+    t.same(incidents, [])
+  })
+
+  t.test('without scripts live loads again, and shows what has arrived', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })
+    await tab.goto(`${url}/live?application=com.example.noscript`)
+    const time = new Date().toISOString()
+    await insert('logs', [
+      logRow({
+        id: uuidV7(time),
+        time,
+        received_at: time,
+        bundle_identifier: 'com.example.noscript',
+        event: 'seen',
+      }),
+    ])
+    await tab.locator('#rows summary b', { hasText: 'seen' }).waitFor()
+    t.notOk(await tab.isVisible('#pause'), 'what needs the script is not shown')
+  })
+}

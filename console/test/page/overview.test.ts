@@ -1,0 +1,101 @@
+import t from 'tap'
+import { countNames, refreshCounts } from '@intake/records'
+import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { ago, calmState, startRowStore, view } from './fixture.ts'
+
+const { owner, insert, startReaderPage } = await startRowStore(t)
+const hour = 3_600
+
+/** Events of an application, one for each time. */
+const events = (application: string, event: string, seconds: number[], fields: object = {}) =>
+  seconds.map((second, n) =>
+    logRow({
+      id: uuidV7(ago(second)),
+      time: ago(second),
+      received_at: ago(second),
+      bundle_identifier: application,
+      device_uuid: `df5d5c64-dba0-4337-96e2-72a3049d0d0${n % 3}`,
+      event,
+      device: { version_name: '3.5.0', version_code: 350 },
+      ...fields,
+    }),
+  )
+const every = (from: number, to: number, step: number) =>
+  Array.from({ length: Math.ceil((to - from) / step) }, (_, n) => (from + n * step) * hour)
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+const page = { state: calmState }
+
+t.test('the first event is counted at once, and the checklist knows it', async (t) => {
+  await insert('logs', events('com.example.shop', 'hello', [5]))
+  const { url } = await startReaderPage(t, page)
+  const { text } = await view(url, '/')
+  t.match(text, /<h2>Events<\/h2>\s*<b>1<\/b>/)
+  t.match(text, /<h2>Active devices<\/h2>\s*<b>1<\/b>/)
+  t.match(textOf(text), /The first hour .*done: Send an event/)
+  t.match(text, 'curl https://in.example.com/api/feedback')
+  t.notMatch(text, 'not counted')
+})
+
+t.test('the overview says what changed, with the remedy, and links it', async (t) => {
+  const app = 'com.example.shop'
+  const old = { device: { version_name: '3.4.0', version_code: 340 } }
+  await insert('logs', [
+    ...events(app, 'purchase', every(30, 170, 1), { ...old, params: { amount: 12.5 } }),
+    ...events(app, 'purchase', every(1, 20, 1), { params: { amount: '12.50' } }),
+    ...events(app, 'login', every(1, 20, 1), { params: { email: 'ann@example.com' } }),
+    ...events(app, 'newsletter_open', every(40, 170, 1), old),
+    ...events(app, 'app_crash', every(1, 5, 1)),
+  ])
+  for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
+  const state = { ...calmState, keyBudgets: async () => [budget] }
+  const { url } = await startReaderPage(t, { state })
+  const { text } = await view(url, '/')
+  const [list = ''] = /Look at this[^]*?<\/ul>/.exec(text) ?? []
+  for (const sentence of [
+    'app_crash is new in com.example.shop: 4 events',
+    'newsletter_open stopped in com.example.shop',
+    'amount became text in version 350, it was number',
+    'login sends e-mail addresses in params.email',
+    './intake rules add remove params.email --bundle com.example.shop',
+    'The key shop-android has used 91 % of its day',
+  ])
+    t.match(textOf(list), sentence)
+  t.equal(list.match(/<li>/g)?.length, 5)
+  t.equal(list.match(/<li><a href/g)?.length, 5, 'each has a link')
+  t.match(textOf((await view(url, `/applications/${app}`)).text), 'app_crash is new')
+})
+
+t.test('one application is carried through all views, and rows name it only without', async (t) => {
+  await insert('logs', events('com.example.other', 'opened', [7]))
+  await insert('feedback', [feedbackRow({ id: uuidV7(ago(9)), time: ago(9) })])
+  const { url } = await startReaderPage(t, page)
+  const all = await view(url, '/events')
+  t.match(all.text, /class="app a\d">com\.example\.other</)
+  const one = await view(url, '/events?app=com.example.other')
+  t.notMatch(one.text, '>hello<')
+  for (const path of ['/live', '/feedback', '/events', '/search?q=x'])
+    for (const to of ['/live?app=', '/feedback?app=', '/status?app=', '/applications/'])
+      t.match(
+        (await view(url, `${path}${path.includes('?') ? '&' : '?'}app=com.example.other`)).text,
+        `href="${to}com.example.other"`,
+        `${path} leads to ${to}`,
+      )
+  const overview = await fetch(`${url}/?app=com.example.other`, { redirect: 'manual' })
+  t.equal(overview.headers.get('location'), '/applications/com.example.other?period=24h')
+})
+
+t.test('the box finds by name, by e-mail and by id, and says what is near', async (t) => {
+  const { url } = await startReaderPage(t, page)
+  const search = async (q: string) => textOf((await view(url, `/search?q=${q}`)).text)
+  t.match(await search('newsletter'), /Events newsletter_open com\.example\.shop 130 events/)
+  t.match(await search('amount'), /Params purchase · amount/)
+  t.match(await search('example.oth'), /Applications com\.example\.other 1 event in 30 days/)
+  t.match(await search('user-1'), /Users user-1/)
+  t.match(await search('purchse'), /Nothing has this name or id.* Near purchase/)
+  const locationOf = async (q: string) =>
+    (await fetch(`${url}/search?q=${q}`, { redirect: 'manual' })).headers.get('location')
+  t.equal(await locationOf('ann@example.com'), '/feedback?text=ann%40example.com')
+  const device = 'df5d5c64-dba0-4337-96e2-72a3049d0d00'
+  t.equal(await locationOf(device), `/events?device=${device}`)
+})

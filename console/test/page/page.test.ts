@@ -1,0 +1,315 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
+import { uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { icon, liveScript, stylesheet } from '../../src/page/assets.ts'
+import type { PageOptions } from '../../src/page/page.ts'
+import {
+  ago,
+  calmState,
+  emptyReader,
+  lateState,
+  startPage,
+  startRowStore,
+  view,
+} from './fixture.ts'
+
+const { startReaderPage } = await startRowStore(t)
+
+t.test('every response forbids scripts, frames, caching and referrers', async (t) => {
+  const { url } = await startReaderPage(t)
+  for (const path of ['/', '/dead-letters', '/pictures/none', '/feedback/nothing', '/find?id=1']) {
+    const { headers } = await fetch(url + path)
+    t.match(Object.fromEntries(headers), {
+      'content-security-policy':
+        /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+  }
+})
+
+t.test('only the live view may run a script, and only the page’s own', async (t) => {
+  const { url } = await startReaderPage(t)
+  const { headers } = await fetch(`${url}/live`)
+  t.match(
+    headers.get('content-security-policy'),
+    /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'; connect-src 'self'$/,
+  )
+})
+
+t.test('another site may lead to the page, but not make requests to it', async (t) => {
+  const { url } = await startReaderPage(t)
+  // Uses Node's `get`, which sends exactly these headers. `fetch` sets some of them itself.
+  const statusOf = async (headers: Record<string, string>) => {
+    const [response] = (await once(get(`${url}/dead-letters`, { headers }), 'response')) as [
+      IncomingMessage,
+    ]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }), 403)
+  t.equal(await statusOf({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }), 403)
+  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }), 200)
+  t.equal(await statusOf({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }), 200)
+})
+
+t.test('what no record can have is not found, without asking ClickHouse', async (t) => {
+  const { url, lines } = await startReaderPage(t)
+  const beyond = 'ffffffff-ffff-7fff-8fff-ffffffffffff'
+  for (const path of [`/events/${beyond}`, `/feedback/${beyond}`]) {
+    t.match(await view(url, path), { status: 404 }, path)
+  }
+  t.match(await view(url, `/find?id=${beyond}`), { status: 200, text: 'No record' })
+  t.match(await view(url, '/attachments/%0d%0aSet-Cookie:a=b'), { status: 404 })
+  t.same(lines, [])
+})
+
+t.test(
+  'the status shows the queue, problems and how far behind it is, also without Redis',
+  async (t) => {
+    const { url } = await startReaderPage(t)
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    t.equal(response.status, 200)
+    t.equal(response.headers.get('vary'), 'accept')
+    const text = await response.text()
+    t.match(text, /Frames waiting\s*<td[^>]*>7<td[^>]*>–</)
+    t.match(text, /Rows\s*<td[^>]*>640</)
+    t.match(text, 'Redis does not respond')
+    // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
+    t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/i>\s*<b>6 min behind<\/b>/)
+    t.match(text, 'records wait to be stored')
+    t.match(text, 'docs/operations/backlog.md')
+  },
+)
+
+t.test('/status is JSON for everybody who does not ask for HTML', async (t) => {
+  const { url } = await startReaderPage(t)
+  for (const accept of ['*/*', 'application/json']) {
+    const response = await fetch(`${url}/status`, { headers: { accept } })
+    t.match(response.headers.get('content-type'), 'application/json', accept)
+    t.match(await response.json(), { service: 'worker', state: 'ok' })
+  }
+})
+
+t.test('the status is shown although ClickHouse does not respond', async (t) => {
+  for (const query of [
+    () => Promise.reject(new ClickHouseError('gone', { kind: 'retry' })),
+    () => new Promise<never>(() => {}),
+  ]) {
+    const { url } = await startPage(t, { reader: { ...emptyReader, query }, state: lateState })
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    t.equal(response.status, 200)
+    const text = await response.text()
+    t.match(text, 'ClickHouse does not respond')
+    t.match(text, '6 min behind')
+  }
+})
+
+t.test('the status says how many gateways and workers report, and which stopped', async (t) => {
+  const statusOf = async (processes: PageOptions['state']['processes']) => {
+    const { url } = await startPage(t, { state: { ...lateState, processes } })
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    return response.text()
+  }
+  const stoppedAtMs = Date.UTC(2026, 10, 23, 12, 3, 11)
+  const text = await statusOf(async () => ({
+    gateway: { reporting: 2, stopped: 1, stoppedAtMs, urls: [] },
+    worker: { reporting: 0, stopped: 0, stoppedAtMs: undefined, urls: [] },
+  }))
+  t.match(text, '>2 gateways report, 1 stopped at 2026-11-23 12:03:11<')
+  t.match(text, '>no worker reports<')
+  t.notMatch(await statusOf(async () => undefined), /\breports?</)
+})
+
+t.test('a search of the former list of feedback leads to the list', async (t) => {
+  const { url } = await startPage(t)
+  const response = await fetch(`${url}/?text=a%20b&user=x`, { redirect: 'manual' })
+  t.equal(response.status, 303)
+  t.equal(response.headers.get('location'), '/feedback?text=a+b&user=x')
+})
+
+t.test(
+  'before the first watermark the header says that it starts, without a warning',
+  async (t) => {
+    const { url } = await startPage(t, { state: { ...calmState, visibleUntilMs: () => undefined } })
+    t.match((await view(url, '/live')).text, /class="fresh" href="\/status"[^]*?<span>starting</)
+  },
+)
+
+t.test('while ClickHouse is away the header says that records are accepted', async (t) => {
+  const problem = {
+    code: 'insert_retry',
+    state: 'down' as const,
+    title: 'ClickHouse is unavailable or busy',
+    detail: 'no response',
+    help: 'docs/operations/insert-retry.md',
+    since: new Date().toISOString(),
+  }
+  const { url } = await startPage(t, { state: { ...calmState, problems: () => [problem] } })
+  t.match((await view(url, '/events')).text, /is-late[^]*?accepting, not storing/)
+  const query = () => new Promise<never>(() => {})
+  const away = await startPage(t, {
+    state: { ...calmState, problems: () => [problem] },
+    reader: { ...emptyReader, query },
+  })
+  for (const path of ['/', '/live', '/events', '/feedback', '/search?q=x']) {
+    const response = await fetch(away.url + path)
+    t.equal(response.status, 503, path)
+    t.match(await response.text(), 'Accepting, not storing: ClickHouse does not respond')
+  }
+})
+
+t.test('a new installation shows a request to copy', async (t) => {
+  const { url } = await startPage(t)
+  t.match(await view(url, '/'), {
+    status: 200,
+    text: /Nothing has arrived yet[^]*curl https:\/\/in\.example\.com\/api\/log/,
+  })
+})
+
+t.test('files have the hash of their content, are small, and may be kept', async (t) => {
+  const { url } = await startPage(t)
+  for (const [{ path }, bytesMax] of [
+    [stylesheet, 34_500],
+    [liveScript, 3_050],
+    [icon, 300],
+  ] as const) {
+    const response = await fetch(url + path, { headers: { 'accept-encoding': 'gzip' } })
+    t.equal(response.status, 200, path)
+    t.match(response.headers.get('cache-control'), 'immutable')
+    const body = await response.text()
+    t.ok(body.length <= bytesMax, `${path}: ${body.length} bytes`)
+    t.notMatch(body, /url\((?!#hatch)/)
+  }
+})
+
+t.test('404 and 400 are pages too', async (t) => {
+  const { url, lines } = await startReaderPage(t)
+  t.match(await view(url, `/feedback/${uuidV7(ago(7))}`), {
+    status: 404,
+    text: 'There is no such record',
+  })
+  t.match(await view(url, '/feedback/1'), { status: 400, text: 'must be a UUID' })
+  t.match(await view(url, '/feedback?from=x'), { status: 400, text: 'from must be a time' })
+  for (const path of ['/nope', '/feedback/a/b/c', '/metrics/x']) {
+    const { status, text } = await view(url, path)
+    t.equal(status, 404, path)
+    t.match(text, /There is no such page\.[^]*<a href="\/">Overview<\/a>/)
+  }
+  t.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404, 'nothing can be written')
+  t.same(lines, [], 'these are no faults')
+})
+
+t.test('503, with a page in the log, when ClickHouse fails or refuses', async (t) => {
+  for (const [failure, says] of [
+    [{ kind: 'retry' }, 'did not respond in time'],
+    [{ kind: 'operator', code: 497 }, 'PAGE_CLICKHOUSE_URL'],
+  ] as const) {
+    const { url, lines } = await startPage(t, {
+      reader: {
+        ...emptyReader,
+        query: () => Promise.reject(new ClickHouseError('secret', failure)),
+      },
+    })
+    const { status, text } = await view(url, '/')
+    t.equal(status, 503)
+    t.match(text, says)
+    t.notMatch(text, 'secret')
+    t.match(lines.join(''), 'docs/operations/page-fails.md')
+  }
+})
+
+t.test('an overview that lacks counts is read again for the next reader', async (t) => {
+  const failure = new ClickHouseError('too slow', { kind: 'retry', code: 159 })
+  let isSlow = true
+  const query = (sql: string) =>
+    isSlow && sql.includes('AS events FROM intake.logs')
+      ? Promise.reject(failure)
+      : Promise.resolve([])
+  const { url } = await startPage(t, { reader: { ...emptyReader, query } })
+  for (const period of ['24h', '30d']) {
+    isSlow = true
+    t.match((await view(url, `/?period=${period}`)).text, 'counts of events could not be read')
+    isSlow = false
+    const { status, text } = await view(url, `/?period=${period}`)
+    t.equal(status, 200)
+    t.notMatch(text, 'could not be read', period)
+  }
+})
+
+t.test('503 at once when too many views are being made', async (t) => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { url } = await startPage(t, {
+    reader: { ...emptyReader, query: async () => (await held, []) },
+  })
+  let refused = 0
+  const requests = Array.from({ length: 40 }, async () => {
+    const { status } = await fetch(`${url}/dead-letters`)
+    // The server has places for 36 requests: four run and 32 wait. Four more must be refused.
+    if (status === 503 && ++refused === 4) release()
+    return status
+  })
+  const statuses = await Promise.all(requests)
+  t.equal(statuses.filter((status) => status === 200).length, 36)
+})
+
+t.test('the status does not wait for views that wait for ClickHouse', async (t) => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  let reading = 0
+  const { url } = await startPage(t, {
+    reader: {
+      ...emptyReader,
+      query: async <Row>(sql: string) => {
+        if (!sql.includes('dead_letters')) return []
+        reading++
+        await held
+        return [] as Row[]
+      },
+    },
+  })
+  let refused = () => {}
+  const isFull = new Promise<void>((resolve) => (refused = resolve))
+  const others = Array.from({ length: 40 }, async () => {
+    const { status } = await fetch(`${url}/dead-letters`)
+    if (status === 503) refused()
+  })
+  await isFull
+  t.ok(reading > 0)
+  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+  t.equal(response.status, 200)
+  release()
+  await Promise.all(others)
+})
+
+t.test(
+  'the status shows the first problem, which causes the others, and what is paused',
+  async (t) => {
+    const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
+      code,
+      state,
+      title: `title of ${code}`,
+      detail,
+      help: 'docs/operations/x.md',
+      since: new Date(Date.now() - minutes * 60_000).toISOString(),
+    })
+    const statusOf = async (problems: ReturnType<typeof problem>[]) => {
+      const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
+      const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+      return response.text()
+    }
+    const old = problem('page_fails', 'degraded', 60)
+    const paused = problem('queue_paused', 'degraded', 5, 'logs')
+    const text = await statusOf([paused, old])
+    t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
+    t.match(text, /State\s*<td[^>]*><b>paused<\/b><td[^>]*>not paused</)
+    t.match(text, /Queue<\/h3>\s*<b>640 rows<\/b><span class="mute">paused, in/)
+    const down = problem('redis_connection', 'down', 30)
+    t.match(await statusOf([down, paused, old]), /class="alert"[^]*?redis_connection: title/)
+    t.notMatch(await statusOf([old]), '>paused<')
+  },
+)

@@ -1,0 +1,297 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { thumbnailKey } from '@intake/contract'
+import { createObjectStore } from '@intake/object-store'
+import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
+import { ownS3 } from '@intake/test-kit/own-services'
+import { createSignedLinks } from '../../src/page/signed-links.ts'
+import type { Attachment, RecordReader } from '../../src/page/records.ts'
+import { pictures } from '../../src/page/views/pictures.ts'
+import { emptyReader, startPage } from './fixture.ts'
+
+const server = await ownS3(t)
+const store = createObjectStore({
+  endpoint: server.url,
+  bucket: 'attachments',
+  region: 'us-east-1',
+  timeoutMs: 60_000,
+})
+t.teardown(() => store.close())
+await store.ensureBucket()
+
+const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))
+const id = '01a1fc28-0000-7000-8000-000000000001'
+const sha256Of = (body: Buffer) => createHash('sha256').update(body).digest('hex')
+
+/** Stores a picture and returns its entry for a row. */
+async function storePicture(options: {
+  number: number
+  body?: Buffer
+  stored?: Buffer
+  type?: string
+}): Promise<Attachment> {
+  const { number, body = photo, stored = body, type = 'image/jpeg' } = options
+  const sha256 = sha256Of(body)
+  const key = `feedback/2026/11/21/${id}/${number}-${sha256}.${type === 'image/jpeg' ? 'jpg' : 'heic'}`
+  await store.put({ key, body: stored, contentType: 'text/html', sha256 })
+  const unexamined = { width: null, height: null, thumbnail_key: null, error: null }
+  return { key, content_type: type, bytes: body.length, sha256, ...unexamined }
+}
+
+/** Creates a reader with one feedback that has these pictures. */
+const readerOf = (...attachments: Attachment[]): RecordReader => ({
+  ...emptyReader,
+  query: async <Row>() => [{ attachments }] as Row[],
+})
+
+const password = 'the password'
+const withPassword = { authorization: `Basic ${Buffer.from(`a:${password}`).toString('base64')}` }
+
+async function open(t: Test, attachment: Attachment, key = attachment.key) {
+  const { url, lines } = await startPage(t, { password, store, reader: readerOf(attachment) })
+  const response = await fetch(`${url}/attachments/${key}`, { headers: withPassword })
+  return { response, lines, url }
+}
+
+t.test('a picture is shown as the type of its row, and may do nothing', async (t) => {
+  const { response } = await open(t, await storePicture({ number: 1 }))
+  t.equal(response.status, 200)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
+  t.match(Object.fromEntries(response.headers), {
+    'content-type': 'image/jpeg',
+    'content-disposition': `inline; filename="${id}-1.jpg"`,
+    'content-security-policy': /^default-src 'none'; .*; sandbox; /,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  })
+})
+
+t.test('the signed link works without the password, and nothing else does', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { response, url } = await open(t, attachment)
+  const link = response.url
+  t.equal((await fetch(link)).status, 200)
+  t.equal((await fetch(link.replace('/1-', '/2-'))).status, 401, 'another picture')
+  t.equal((await fetch(link.replace(/expires=\d/, 'expires=9'))).status, 401, 'another time')
+  t.equal((await fetch(link.split('?')[0]!)).status, 401, 'without its signature')
+  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 401)
+  t.equal((await fetch(`${url}/?${link.split('?')[1]}`)).status, 401, 'another view')
+})
+
+t.test('a link expires, and workers with one password accept each other’s', async (t) => {
+  let now = 1_800_000_000_000
+  const links = createSignedLinks(password, 'of the workers', () => now)
+  const other = createSignedLinks(password, 'of the workers', () => now)
+  const [path = '', query] = links.sign('/pictures/feedback/x.jpg').split('?')
+  const given = new URLSearchParams(query)
+  t.ok(other.isValid(path, given))
+  t.notOk(createSignedLinks('another', 'of the workers', () => now).isValid(path, given))
+  t.notOk(createSignedLinks(password, 'a guess', () => now).isValid(path, given), 'no secret')
+  t.notOk(createSignedLinks(password, undefined, () => now).isValid(path, given))
+  t.notOk(createSignedLinks(undefined, 'of the workers', () => now).isValid(path, given))
+  now += 16 * 60_000
+  t.notOk(links.isValid(path, given))
+})
+
+t.test('a type that browsers do not show is a download', async (t) => {
+  const { response } = await open(
+    t,
+    await storePicture({ number: 1, body: heic, type: 'image/heic' }),
+  )
+  t.match(response.headers.get('content-disposition'), /^attachment; filename="[\w-]+\.heic"/)
+  await response.arrayBuffer()
+})
+
+/** Stores a thumbnail of a picture. Returns the picture's entry, which then names the thumbnail. */
+async function storeThumbnail(attachment: Attachment, body: Buffer): Promise<Attachment> {
+  const key = thumbnailKey(attachment.key)
+  await store.put({ key, body, contentType: 'text/html', sha256: sha256Of(body) })
+  return { ...attachment, width: 4_000, height: 3_000, thumbnail_key: key }
+}
+
+t.test(
+  'a list shows the thumbnail, which a signed link opens, and links the picture',
+  async (t) => {
+    const thumbnail = Buffer.from('RIFF....WEBP')
+    const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
+    const links = createSignedLinks(undefined, undefined)
+    const path = (key: string) => links.sign(`/pictures/${key}`)
+    const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
+    t.match(list, `href="/attachments/${attachment.key}"`)
+    t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
+    t.match(list, /height="160"\s+width="213"/)
+    t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
+    const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
+    t.match(
+      one?.toString(),
+      `src="/pictures/${attachment.key}?expires=`,
+      'one feedback has it whole',
+    )
+
+    const reader = readerOf(attachment)
+    const { url } = await startPage(t, { password, store, reader })
+    const response = await fetch(`${url}/pictures/${attachment.thumbnail_key}`, {
+      headers: withPassword,
+    })
+    t.equal(response.status, 200)
+    t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
+    t.match(Object.fromEntries(response.headers), {
+      'content-type': 'image/webp',
+      'content-security-policy': /sandbox/,
+      'x-content-type-options': 'nosniff',
+    })
+  },
+)
+
+t.test('a picture without a thumbnail is shown itself, or linked if browsers cannot', async (t) => {
+  const links = createSignedLinks(undefined, undefined)
+  const sign = { path: (key: string) => links.sign(`/pictures/${key}`), keepsMetadata: false }
+  const jpeg = await storePicture({ number: 1 })
+  t.match(pictures([jpeg], sign)?.toString(), `src="/pictures/${jpeg.key}?expires=`)
+  const other = await storePicture({ number: 1, body: heic, type: 'image/heic' })
+  const listed = pictures([{ ...other, width: 64, height: 48 }], sign)?.toString() ?? ''
+  t.notMatch(listed, '<img')
+  t.match(listed, 'Picture 1: heic, 64 × 48, 1 KB')
+  const size = { width: 7_000, height: 7_000 }
+  const refused = ['pixels', 'bytes', 'unreadable', 'undecodable', 'decoder_ended', 'a new error']
+  for (const heavy of [
+    ...refused.map((error) => ({ ...jpeg, ...size, error })),
+    { ...jpeg, bytes: 5 * 1024 * 1024 },
+  ]) {
+    const title = heavy.error ?? 'many bytes'
+    t.notMatch(pictures([heavy], sign)?.toString(), '<img', `not in a list: ${title}`)
+    t.match(pictures([heavy], sign, { whole: true })?.toString(), '<img', 'but on its own page')
+  }
+  const avif = { ...jpeg, content_type: 'image/avif', error: 'format' }
+  t.match(pictures([avif], sign)?.toString(), '<img', 'in a format without thumbnails')
+})
+
+t.test('404 for a thumbnail that the row does not name; 502 for one that is missing', async (t) => {
+  const attachment = await storeThumbnail(await storePicture({ number: 7 }), Buffer.from('RIFF'))
+  const statusOf = async (entry: Attachment) => {
+    const { url } = await startPage(t, { password, store, reader: readerOf(entry) })
+    const path = `${url}/pictures/${attachment.thumbnail_key}`
+    return (await fetch(path, { headers: withPassword })).status
+  }
+  t.equal(await statusOf(attachment), 200)
+  t.equal(await statusOf({ ...attachment, thumbnail_key: null }), 404)
+  await store.remove([attachment.thumbnail_key ?? ''])
+  t.equal(await statusOf(attachment), 502)
+})
+
+t.test('404 for a picture that no feedback has, even if the store has it', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  for (const key of [
+    attachment.key.replace('/1-', '/2-'),
+    'feedback/../secret',
+    'other/object.jpg',
+    attachment.key.replace('7000', '4000'),
+  ]) {
+    t.equal((await open(t, attachment, key)).response.status, 404, key)
+  }
+  const page = await storePicture({ number: 1 })
+  t.equal((await open(t, { ...page, content_type: 'text/html' })).response.status, 404, 'no image')
+})
+
+t.test('502, and a log line, when the object differs from the row or is missing', async (t) => {
+  for (const [number, stored] of [
+    Buffer.from(photo.map((byte) => byte ^ 1)),
+    photo.subarray(1),
+  ].entries()) {
+    const attachment = await storePicture({ number: number + 3, stored })
+    const { response, lines } = await open(t, attachment)
+    t.equal(response.status, 502)
+    t.match(await response.text(), 'not the picture that was accepted')
+    t.match(lines.join(''), 'docs/operations/page-fails.md')
+  }
+  const missing = await storePicture({ number: 5 })
+  await store.remove([missing.key])
+  t.equal((await open(t, missing)).response.status, 502)
+})
+
+t.test('413 for a picture beyond the limit, which is not read', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  t.equal((await open(t, { ...attachment, bytes: 33 * 1024 * 1024 })).response.status, 413)
+})
+
+t.test('more pictures at once than have a place all arrive', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { url } = await startPage(t, { password, store, reader: readerOf(attachment) })
+  const path = `${url}/attachments/${attachment.key}`
+  const responses = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const response = await fetch(path, { headers: withPassword })
+      return (await response.arrayBuffer()).byteLength
+    }),
+  )
+  t.same(new Set(responses), new Set([photo.length]))
+})
+
+t.test('readers who leave do not let more pictures be read at once', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  let read = 0
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  let begun = () => {}
+  const bothRun = new Promise<void>((resolve) => (begun = resolve))
+  const slow = {
+    async get(key: string) {
+      if (++read === 2) begun()
+      await held
+      return store.get(key)
+    },
+  }
+  const { url, port } = await startPage(t, { store: slow, reader: readerOf(attachment) })
+  const signed = await fetch(`${url}/attachments/${attachment.key}`, { redirect: 'manual' })
+  const path = signed.headers.get('location')!
+  const leaving = Array.from({ length: 6 }, () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+    return socket
+  })
+  await bothRun
+  await Promise.all(
+    leaving.map((socket) => {
+      socket.on('error', () => {})
+      socket.resetAndDestroy()
+      return once(socket, 'close')
+    }),
+  )
+  const staying = fetch(`${url}${path}`)
+  // These requests for a view give the server time to read more pictures. It must not read a third
+  // one yet, because it reads at most two at once.
+  for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
+  t.equal(read, 2)
+  release()
+  t.equal((await (await staying).arrayBuffer()).byteLength, photo.length)
+  t.equal(read, 3, 'nothing is read for those who left before their turn')
+})
+
+t.test('without a store there are no pictures', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { url } = await startPage(t, { reader: readerOf(attachment) })
+  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 404)
+})
+
+t.test('a picture that an earlier gateway stored with metadata is shown without it', async (t) => {
+  const place = Buffer.from('\xff\xfe\x00\x12N 48.8 E 2.29', 'latin1')
+  place.writeUInt16BE(place.length - 2, 2)
+  const body = Buffer.concat([photo.subarray(0, 2), place, photo.subarray(2), Buffer.from('film')])
+  const attachment = await storePicture({ number: 3, body })
+  const { response } = await open(t, attachment)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
+  const reader = readerOf(attachment)
+  const { url } = await startPage(t, { password, store, reader, keepsMetadata: true })
+  const kept = await fetch(`${url}/attachments/${attachment.key}`, { headers: withPassword })
+  t.ok(Buffer.from(await kept.arrayBuffer()).equals(body), 'unless metadata is kept')
+})
+
+t.test('502 for a picture that an earlier gateway stored and nobody can read', async (t) => {
+  const body = Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex')
+  const { response } = await open(t, await storePicture({ number: 4, body }))
+  t.equal(response.status, 502)
+  t.match(await response.text(), /cannot be read/)
+})

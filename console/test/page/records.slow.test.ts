@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
+import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { ago, linksIn, startRowStore, view } from './fixture.ts'
+
+const { owner, insert, startReaderPage } = await startRowStore(t)
+const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+
+t.test('feedback is found by text, application, version, user, device and time', async (t) => {
+  const application = 'com.example.search'
+  const rows = [
+    { text: 'Der Knopf ist ZU klein', email: 'anna@example.com', unique_user_id: 'anna' },
+    { text: 'crash on start', device: { version_name: '2.0', os: 'iOS' } },
+    { text: 'half price 50%_off', device_uuid: device },
+  ].map((fields, index) => {
+    const time = ago(1_000 + index)
+    return feedbackRow({ id: uuidV7(time), time, bundle_identifier: application, ...fields })
+  })
+  const old = ago(200 * 86_400)
+  rows.push(
+    feedbackRow({ id: uuidV7(old), time: old, bundle_identifier: application, text: 'old one' }),
+  )
+  await insert('feedback', rows)
+  const { url } = await startReaderPage(t)
+  const texts = async (query: string) => {
+    const { text } = await view(url, `/feedback?application=${application}&${query}`)
+    return Array.from(text.matchAll(/<li[^>]*>\s*<a[^>]*>\s*<bdi>(.*?)<\/bdi>/g), ([, it]) => it)
+  }
+  t.same(await texts(''), [
+    'Der Knopf ist ZU klein',
+    'crash on start',
+    'half price 50%_off',
+    'old one',
+  ])
+  t.same(await texts('text=knopf'), ['Der Knopf ist ZU klein'])
+  t.same(await texts('text=ANNA@'), ['Der Knopf ist ZU klein'])
+  t.same(await texts('text=50%25_'), ['half price 50%_off'])
+  t.same(await texts('version=2.0'), ['crash on start'])
+  t.same(await texts('user=anna'), ['Der Knopf ist ZU klein'])
+  t.same(await texts(`device=${device}`), ['half price 50%_off'])
+  t.same(await texts(`to=${old.slice(0, 10)}T23:59:59`), ['old one'])
+  t.same(await texts(`from=${ago(1_001.5).slice(0, 23)}`), [
+    'Der Knopf ist ZU klein',
+    'crash on start',
+  ])
+  t.same(await texts('text=nothing+like+this'), [])
+})
+
+t.test('pages follow each other without a gap, also among equal ids', async (t) => {
+  const application = 'com.example.pages'
+  const shared = { time: ago(2_000), id: uuidV7(ago(2_000)) }
+  const rows = Array.from({ length: 130 }, (_, n) => {
+    const time = ago(2_100 + n)
+    // The first 70 records have the same id but different devices.
+    const identity = n < 70 ? shared : { id: uuidV7(time), time }
+    return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
+  })
+  await insert('logs', rows)
+  const { url } = await startReaderPage(t)
+  const seen: string[] = []
+  let path: string | undefined = `/events?application=${application}`
+  let pages = 0
+  while (path !== undefined) {
+    const { text } = await view(url, path)
+    seen.push(...Array.from(text.matchAll(/<b><bdi>(event \d+)<\/bdi>/g), ([, it]) => it!))
+    const [, next] = /<a href="([^"]*)">Older<\/a>/.exec(text) ?? []
+    path = next?.replaceAll('&#38;', '&')
+    pages++
+  }
+  t.equal(pages, 3)
+  t.equal(seen.length, 130)
+  t.equal(new Set(seen).size, 130)
+})
+
+t.test('a feedback shows all its columns and the events around it', async (t) => {
+  const application = 'com.example.around'
+  const at = (seconds: number, event: string) => {
+    const time = ago(seconds)
+    return logRow({
+      id: uuidV7(time),
+      time,
+      bundle_identifier: application,
+      device_uuid: device,
+      event,
+    })
+  }
+  const stranger = ago(5_000)
+  await insert('logs', [
+    at(5_100, 'before'),
+    at(4_900, 'later'),
+    at(5_000 + 40 * 86_400, 'long before'),
+    logRow({
+      id: uuidV7(stranger),
+      time: stranger,
+      bundle_identifier: application,
+      event: 'other',
+    }),
+  ])
+  const time = ago(5_000)
+  const id = uuidV7(time)
+  const feedback = feedbackRow({
+    id,
+    time,
+    bundle_identifier: application,
+    device_uuid: device,
+    text: 'It broke',
+    device: { os: 'Android', battery_level: 12.5 },
+    extra: { rating: 4, 'a.b': { deep: [1, { c: 2 }] } },
+  })
+  await insert('feedback', [feedback])
+  const { url } = await startReaderPage(t)
+  const { text } = await view(url, `/feedback/${id}`)
+  t.match(text, 'It broke')
+  t.match(text, /battery_level<\/bdi>\s*<dd><span class="json"><bdi>12\.5/)
+  t.match(text, 'rating')
+  const events = Array.from(
+    text.matchAll(/<a href="\/events\/[^>]*><bdi>(.*?)<\/bdi><\/a/g),
+    ([, event]) => event,
+  )
+  t.same(events, ['long before', 'before', 'later'])
+
+  await t.test('it is found by its id and by its request_id', async (t) => {
+    const byId = await fetch(`${url}/search?q=${id.toUpperCase()}`, { redirect: 'manual' })
+    t.equal(byId.status, 303)
+    t.equal(byId.headers.get('location'), `/feedback/${id}`)
+    const byRequest = await view(url, `/find?id=${feedback.request_id}`)
+    t.match(byRequest.text, `/feedback/${id}`)
+    const [event] = await owner.query<{ request_id: string; id: string }>(
+      `SELECT request_id, id FROM intake.logs WHERE event = 'later'`,
+    )
+    t.match((await view(url, `/find?id=${event?.request_id}`)).text, `/events/${event?.id}`)
+    t.match((await view(url, `/find?id=${uuidV7(time)}`)).text, 'No record, dead letter,')
+  })
+})
+
+t.test('a record shows all digits of an integer, and every name, as they were sent', async (t) => {
+  const time = ago(60)
+  const id = uuidV7(time)
+  const sent =
+    '{"plain":9007199254740993,"list":[-9223372036854775808,1],"a":{"b":{"c":{"d":18446744073709551615}}},' +
+    '"double":2.5e19,"small":12.5,"q\\"1":"one","q\\"2":"two","odd":{"a":{"isLosslessNumber":true}}}'
+  const { device: _, params: __, ...head } = logRow({ id, time, event: 'exact' })
+  const line = JSON.stringify(head).replace(
+    '"device_extra":{}',
+    `"device_extra":${sent},"extra":${sent},"params":${sent},"device":{"version_code":9223372036854775807}`,
+  )
+  await owner.insertRows({ table: 'logs', members: [gzipSync(line)], rows: 1 })
+  const { url } = await startReaderPage(t)
+  const { status, text } = await view(url, `/events/${id}`)
+  t.equal(status, 200)
+  const shown = Array.from(
+    text.matchAll(/<dt><bdi>([^<]*)<\/bdi>\s*<dd>(?:<span class="json">)?<bdi>([^<]*)<\/bdi>/g),
+    ([, name, value]) => [name, value] as const,
+  )
+  const valuesOf = (name: string) => shown.filter(([one]) => one === name).map(([, value]) => value)
+  const thrice = (value: string) => [value, value, value]
+  t.same(valuesOf('version_code'), ['9223372036854775807'])
+  t.same(valuesOf('plain'), thrice('9007199254740993'))
+  t.same(valuesOf('list'), thrice('[-9223372036854775808,1]'))
+  t.same(valuesOf('b'), thrice('{&#34;c&#34;:{&#34;d&#34;:18446744073709551615}}'))
+  t.same(valuesOf('double'), thrice('25000000000000000000'))
+  t.same(valuesOf('small'), thrice('12.5'))
+  t.same(valuesOf('q&#34;1'), thrice('one'))
+  t.same(valuesOf('q&#34;2'), thrice('two'))
+  t.match(text, '{&#34;isLosslessNumber&#34;:true}')
+})
+
+t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
+  const time = ago(50)
+  const row = logRow({ id: uuidV7(time), time, event: 'rejected event' })
+  const refusal = new ClickHouseError('x', {
+    kind: 'rejected',
+    code: 6,
+    serverText: 'Cannot parse it',
+  })
+  await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  const { url } = await startReaderPage(t)
+  for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
+    const { text } = await view(url, path)
+    t.match(text, 'Cannot parse it')
+    t.match(text, 'code 6')
+    t.match(text, 'rejected event')
+  }
+})
+
+t.test('several records of one id are a list, because each may be large', async (t) => {
+  const time = ago(400)
+  const id = uuidV7(time)
+  const devices = Array.from({ length: 3 }, () => randomUUID() as string)
+  await insert(
+    'logs',
+    devices.map((device_uuid) => logRow({ id, time, device_uuid, event: 'same id' })),
+  )
+  const { url } = await startReaderPage(t)
+  const { text } = await view(url, `/events/${id}`)
+  t.notMatch(text, 'same id')
+  const links = linksIn(text, `/events/${id}`).filter((link) => link.startsWith('/events/'))
+  t.equal(links.length, 3)
+  t.match(await view(url, links[0]!), { status: 200, text: 'same id' })
+  t.match(await view(url, `/events/${id}?device=${randomUUID()}`), { status: 404 })
+})
+
+t.test('dead letters of one moment are on one page or the next', async (t) => {
+  const failedAt = '2026-11-20 10:00:00.000'
+  const time = ago(86_400)
+  const letters = Array.from({ length: 60 }, (_, n) => ({
+    table: 'logs',
+    bundle_identifier: 'com.example.letters',
+    time,
+    id: uuidV7(time),
+    device_uuid: device,
+    failed_at: failedAt,
+    error_code: 6,
+    error: `letter ${n}.`,
+    row: '{}',
+    ver: 1,
+  }))
+  await owner.insertSelect(
+    `INSERT INTO intake.dead_letters_raw (${Object.keys(letters[0]!).join(', ')})
+     SELECT ${Object.keys(letters[0]!).join(', ')} FROM format(JSONEachRow, {rows:String})`,
+    { rows: letters.map((letter) => JSON.stringify(letter)).join('\n') },
+  )
+  const { url } = await startReaderPage(t)
+  const seen = new Set<string>()
+  for (let path: string | undefined = '/dead-letters'; path !== undefined;) {
+    const { text } = await view(url, path)
+    for (const [, n] of text.matchAll(/letter (\d+)\./g)) seen.add(n!)
+    path = linksIn(text, path).find((link) => link.startsWith('/dead-letters?'))
+  }
+  t.equal(seen.size, 60)
+  t.match(await view(url, '/dead-letters?after=x'), { status: 400 })
+})

@@ -1,0 +1,252 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { countNames, refreshCounts } from '@intake/records'
+import { findChromium } from '@intake/test-kit/chromium'
+import { member } from '../../../packages/schema/test/fixture.ts'
+import { liveScript } from '../../src/page/assets.ts'
+import { demoRecords } from './demo-records.ts'
+import { ago, startRowStore } from './fixture.ts'
+import { hostileRecords, hostileTexts, joinedTexts } from './hostile-records.ts'
+import { openTab } from './tab.ts'
+
+const executablePath = findChromium()
+const timeout = 5 * 60_000
+const application = 'com.example.shop'
+/**
+ * The source of axe-core. The debugger evaluates it, because the security policy of the page
+ * forbids other scripts.
+ */
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** An expression for the browser. It returns what `inspect` checks in every view. */
+const inspection = `({
+  styled: document.querySelectorAll('[style], style').length,
+  handlers: [...document.querySelectorAll('*')].flatMap((element) =>
+    [...element.attributes].map(({ name }) => name).filter((name) => /^(on|srcdoc|formaction)/.test(name))),
+  scripts: [...document.scripts].map(({ src }) => new URL(src).pathname),
+  frames: document.querySelectorAll('iframe, frame, object, embed, base').length,
+  foreign: [...document.querySelectorAll('[href], [src], [action]')]
+    .map((element) => element.href?.baseVal ?? element.href ?? element.src ?? element.action)
+    .filter((url) => new URL(url, location).origin !== location.origin && !url.startsWith('mailto:')),
+  pictures: [...document.querySelectorAll('svg')].filter((svg) =>
+    svg.querySelector('script, foreignObject, style, image')).length,
+  texts: [...document.querySelectorAll('svg')].map((svg) => svg.textContent).join('\\n'),
+})`
+
+interface Inspection {
+  styled: number
+  handlers: string[]
+  scripts: string[]
+  frames: number
+  foreign: string[]
+  pictures: number
+  texts: string
+}
+
+/**
+ * An expression for the browser. It returns the cells of tables that are cut at the right edge of
+ * their table or of the window, or that the style sheet hides although they have a number or a text.
+ */
+const hiddenCells = `[...document.querySelectorAll('table.stack td')].filter((cell) => {
+  const { right, width } = cell.getBoundingClientRect()
+  return cell.textContent.trim() !== '' && (width === 0 || right > innerWidth + 1)
+}).map((cell) => cell.outerHTML)`
+
+if (executablePath === undefined) {
+  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
+    skip: 'no Chromium',
+  })
+} else {
+  const { owner, insert, startReaderPage } = await startRowStore(t)
+  const records = demoRecords(Date.now(), { events: 3_000, hours: 24 })
+  await insert('logs', records.logs)
+  await insert('feedback', records.feedback)
+  const { outcomes } = records
+  await owner.insertRows({ table: 'outcomes', members: [member(outcomes)], rows: outcomes.length })
+  const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+  const hostile = joinedTexts(6).map((text) => hostileRecords(text, { time: ago(90), device }))
+  const refresh = async () => {
+    for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  }
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout })
+  t.teardown(() => browser.close())
+  const event = records.logs[1]
+  const feedback = records.feedback[0]
+  const paths = [
+    '/',
+    '/?period=30d',
+    '/live',
+    '/events',
+    '/events?period=7d&event=crash',
+    '/events?period=1h',
+    `/events/${event?.id}`,
+    '/feedback',
+    `/feedback/${feedback?.id}`,
+    `/applications/${application}`,
+    `/applications/${application}?tab=catalogue`,
+    '/dead-letters',
+    '/status',
+    '/search?q=019abe10-f70d-797e-856d-48dc369b47fe',
+    '/search?q=purchse',
+    `/events?app=${application}`,
+  ]
+
+  t.test('views of ordinary records are small, and accessible in light and dark', async (t) => {
+    await refresh()
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    for (const path of paths) {
+      const response = await tab.goto(url + path)
+      const size = (await response?.body())?.length ?? Infinity
+      t.ok(size <= 60_000, `${path}: ${size} bytes`)
+      await inspect(t, tab, path)
+      await tab.evaluate(axe)
+      // A narrow window shows fewer elements, and none in other colors, so the dark colors are
+      // checked only in the wide window.
+      for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [1280, 'dark'],
+        [360, 'light'],
+      ] as const) {
+        await tab.setViewportSize({ width, height: 800 })
+        await tab.emulateMedia({ colorScheme })
+        const { violations } = await tab.evaluate<{
+          violations: { id: string; nodes: { html: string }[] }[]
+        }>(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)
+        t.same(
+          violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
+          [],
+          `${path}, ${width} pixels, ${colorScheme}`,
+        )
+      }
+    }
+    t.same(incidents, [])
+  })
+
+  t.test('no view is wider than its window', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280 })
+    for (const path of paths) {
+      await tab.goto(url + path)
+      await fits(t, tab, { path, widths: [320, 390, 768, 1000, 1600] })
+    }
+  })
+
+  t.test('on a phone no table hides a column', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 390 })
+    for (const path of ['/', '/status', `/applications/${application}?tab=catalogue`]) {
+      await tab.goto(url + path)
+      t.ok(await tab.locator('table.stack td').count(), path)
+      t.same(await tab.evaluate<string[]>(hiddenCells), [], path)
+    }
+  })
+
+  t.test('the columns of the histogram are as high as their lists are long', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280 })
+    for (const query of ['event=crash', 'event=crash&version=4.12.1', 'user=user-3']) {
+      await tab.goto(`${url}/events?app=${application}&${query}`)
+      const heading = await tab.textContent('h2')
+      const rows = await tab.evaluate<[string, number][]>(
+        `[...document.querySelectorAll('.numbers tbody tr')].map((row) =>
+          [row.querySelector('a').href, Number(row.lastElementChild.textContent.replaceAll(',', ''))])`,
+      )
+      const total = rows.reduce((sum, [, count]) => sum + count, 0)
+      t.match(heading?.trim(), new RegExp(`^${total.toLocaleString('en-US')} event`), query)
+      t.ok(total > 0)
+      for (const [href, count] of rows
+        .filter(([, number]) => number > 0 && number <= 50)
+        .slice(0, 6)) {
+        await tab.goto(href)
+        t.equal(await tab.locator('.rows > li').count(), count, href)
+      }
+    }
+  })
+
+  t.test('it works with the keyboard alone, and every focus is seen', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    await tab.goto(`${url}/events`)
+    const focused = () => tab.evaluate<string>('document.activeElement.textContent.trim()')
+    await tab.keyboard.press('Tab')
+    t.equal(await focused(), 'Skip to the content')
+    const stops = [
+      'Intake',
+      'All applications',
+      'Overview',
+      'Live',
+      'Events',
+      'Feedback',
+      /^Status/,
+    ]
+    for (const stop of stops) {
+      await tab.keyboard.press('Tab')
+      t.match(await focused(), stop)
+      const outline = await tab.evaluate<string>(
+        'getComputedStyle(document.activeElement).outlineWidth',
+      )
+      t.ok(parseFloat(outline) >= 2, `${await focused()}: ${outline}`)
+    }
+    await tab.focus('details.numbers summary')
+    await tab.keyboard.press('Enter')
+    t.ok(await tab.locator('details.numbers[open]').count())
+    await tab.focus('.rows summary')
+    await tab.keyboard.press('Enter')
+    t.ok(await tab.locator('.rows details[open]').count())
+    await tab.focus('input[name=user]')
+    await tab.keyboard.type('user-3')
+    await Promise.all([tab.waitForURL(/user=user-3/), tab.keyboard.press('Enter')])
+    await tab.focus('#q')
+    await tab.keyboard.type(event?.id ?? '')
+    await Promise.all([tab.waitForURL(`**/events/${event?.id}`), tab.keyboard.press('Enter')])
+    t.same(incidents, [])
+  })
+
+  t.test('no text of a client gets into a picture, and none runs', async (t) => {
+    await insert(
+      'feedback',
+      hostile.map((one) => one.feedback),
+    )
+    await insert(
+      'logs',
+      hostile.map((one) => one.log),
+    )
+    await refresh()
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    const own = hostile.flatMap(({ log, feedback: one }) => [
+      `/events/${log.id}`,
+      `/feedback/${one.id}`,
+      `/applications/${encodeURIComponent(log.bundle_identifier)}`,
+      `/applications/${encodeURIComponent(log.bundle_identifier)}?tab=catalogue`,
+    ])
+    const search = `/feedback?text=${encodeURIComponent(hostileTexts[1] ?? '')}`
+    for (const path of [...paths, search, ...own]) {
+      await tab.goto(url + path)
+      await inspect(t, tab, path)
+    }
+    t.same(incidents, [])
+  })
+}
+
+async function inspect(t: Test, tab: Page, path: string): Promise<void> {
+  const { texts, ...found } = await tab.evaluate<Inspection>(inspection)
+  const scripts = path.startsWith('/live') ? [liveScript.path] : []
+  t.same(found, { styled: 0, handlers: [], scripts, frames: 0, foreign: [], pictures: 0 }, path)
+  for (const text of hostileTexts)
+    t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${JSON.stringify(text.slice(0, 20))}`)
+  await fits(t, tab, { path, widths: [360, 1280] })
+}
+
+/** Checks that the opened view needs no scrolling to the side in windows of these widths. */
+async function fits(t: Test, tab: Page, options: { path: string; widths: number[] }) {
+  const { path, widths } = options
+  for (const width of widths) {
+    await tab.setViewportSize({ width, height: 800 })
+    const overflow = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+    t.ok(overflow <= 0, `${path} is ${overflow} pixels too wide for ${width}`)
+  }
+}

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
+import { createLogger, createMetrics } from '@intake/runtime/process'
+import { startConsoleProblems } from '../src/watch/problems.ts'
+
+const failed = (kind: 'operator' | 'retry') => new ClickHouseError(`it is ${kind}`, { kind })
+
+function problemsIn(options: { redis?: string; reading?: unknown; hasReader?: boolean }) {
+  const problems = startConsoleProblems({
+    redisConnection: () => options.redis,
+    stored: { error: () => options.reading },
+    hasReader: options.hasReader ?? true,
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    uptimeMs: () => 60_000,
+  })
+  const present = problems.present()
+  problems.close()
+  return present
+}
+
+t.test('without Redis the console is still ready, because its views say so', async (t) => {
+  t.match(problemsIn({ redis: 'closed' }), [
+    { code: 'redis_connection', state: 'degraded', detail: 'closed' },
+  ])
+})
+
+t.test('a reader who may not read is a problem; one that is away is not', async (t) => {
+  const detail =
+    'dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: it is operator'
+  t.match(problemsIn({ reading: failed('operator') }), [{ code: 'page_fails', detail }])
+  t.same(problemsIn({ reading: failed('retry') }), [])
+  t.same(problemsIn({ reading: failed('operator'), hasReader: false }), [])
+})

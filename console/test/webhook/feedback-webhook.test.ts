@@ -1,0 +1,255 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
+import { connectRedis } from '@intake/redis'
+import { createLogger, createMetrics } from '@intake/runtime/process'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
+import { createBodyWriter, type WebhookForm } from '../../src/webhook/forms/index.ts'
+import { signatureOf } from '../../src/webhook/signature.ts'
+
+const redisServer = await ownRedis(t)
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const idOf = (n: number) => `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+interface Received {
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/**
+ * Starts a receiver that responds to each request with the next of `statuses`, and then with 204.
+ * If a status is undefined, the receiver does not respond.
+ */
+async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
+  const received: Received[] = []
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    received.push({ headers: request.headers, body: await text(request) })
+    const status = statuses.length > 0 ? statuses.shift() : 204
+    if (status !== undefined) response.writeHead(status, { location: '/elsewhere' }).end()
+  }
+  const server = createServer((request, response) => void receive(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
+}
+
+async function start(
+  t: Test,
+  options: {
+    url: string
+    delaysMs?: number[]
+    rows?: (id: string) => object[]
+    form?: WebhookForm
+    token?: string
+  },
+) {
+  const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
+  await redis.flushall()
+  const lines: string[] = []
+  const failed: string[] = []
+  const metrics = createMetrics()
+  const webhook = startFeedbackWebhook({
+    url: options.url,
+    secret,
+    token: options.token,
+    writeBody: createBodyWriter({ form: options.form ?? 'standard' }),
+    reader: {
+      query: async <Row>(_sql: string, params: Record<string, unknown> = {}) => {
+        const id = params['id'] as string
+        const found = {
+          id,
+          time: '2026-11-21 03:00:00.123',
+          received_at: '2026-11-21 03:00:01.000',
+          device: '{"os":"Android","version_code":9007199254740993}',
+          bundle_identifier: 'com.example.app',
+          device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+          attachments: [],
+          email: 'user@example.com',
+        }
+        return (options.rows?.(id) ?? [{ ...found, text: 'It broke' }]) as Row[]
+      },
+    },
+    redis,
+    metrics,
+    log: createLogger({
+      name: 'console',
+      level: 'info',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+    onError: () => {},
+    onFailed: (detail) => void failed.push(detail),
+    ...(options.delaysMs && { delaysMs: options.delaysMs }),
+  })
+  const retryDelaysMs = options.delaysMs ?? feedbackWebhook.retryDelaysMs
+  const sink = createDeliverySink({
+    redis,
+    queue: { ...feedbackWebhook, retryDelaysMs },
+    onError: () => {},
+  })
+  await redis.hset('{intake}:feedback-webhook:meta', 'wanted', 1)
+  const announce = (ids: string[]) => sink.add(ids.map((id) => ({ id, sender: 'key_1' })))
+  t.teardown(async () => {
+    await sink.close()
+    await webhook.close()
+    redis.disconnect()
+  })
+  return { webhook: { ...webhook, announce }, lines, failed, redis, metrics }
+}
+
+t.test('the signature is that of the Standard Webhooks specification', async (t) => {
+  const signature = signatureOf({
+    secret,
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1_614_265_330,
+    body: '{"test": 2432232314}',
+  })
+  t.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
+t.test('each feedback is sent once, signed, however often it is announced', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const { webhook } = await start(t, { url })
+  await webhook.announce([idOf(1), idOf(2)])
+  await webhook.announce([idOf(2), idOf(1)])
+  await until('both are delivered', () => received.length >= 2)
+  await webhook.announce([idOf(1), idOf(3)])
+  await until('the third is delivered', () => received.length >= 3)
+  const ids = received.map(({ headers }) => String(headers['webhook-id']))
+  t.equal(ids.length, 3)
+  t.same(new Set(ids), new Set([idOf(1), idOf(2), idOf(3)]))
+  for (const { headers, body } of received) {
+    const id = String(headers['webhook-id'])
+    const timestamp = Number(headers['webhook-timestamp'])
+    t.equal(headers['webhook-signature'], signatureOf({ secret, id, timestamp, body }))
+    t.ok(Math.abs(timestamp - Date.now() / 1000) < 3_600)
+    t.match(JSON.parse(body), {
+      type: 'feedback.created',
+      timestamp: '2026-11-21T03:00:00.123Z',
+      data: {
+        id,
+        text: 'It broke',
+        received_at: '2026-11-21T03:00:01.000Z',
+        device: { os: 'Android' },
+      },
+    })
+    t.match(body, '"version_code":9007199254740993')
+  }
+})
+
+t.test('a refusal is final, and neither a timeout nor a limit is one', async (t) => {
+  for (const [status, requests] of [
+    [400, 1],
+    [404, 1],
+    [410, 1],
+    [408, 2],
+    [429, 2],
+    [302, 2],
+    [500, 2],
+  ] as const) {
+    const { url, received } = await startReceiver(t, [status])
+    const { webhook, lines, failed } = await start(t, { url, delaysMs: [1] })
+    await webhook.announce([idOf(1)])
+    await until('it is over', () => (requests === 1 ? failed.length > 0 : received.length === 2))
+    // A later request shows that the refused one is not repeated.
+    await webhook.announce([idOf(2)])
+    await until('another is sent', () => received.length === requests + 1)
+    t.same(failed, [requests === 1 ? 'a request was given up' : failed[0]], String(status))
+    t.equal(lines.filter((line) => line.includes('given up')).length, 2 - requests)
+    await webhook.close()
+  }
+})
+
+t.test('a chat form is signed, repeated and queued like the standard one', async (t) => {
+  const { url, received } = await startReceiver(t, [500])
+  const { webhook } = await start(t, { url, form: 'slack', token: 'a-token', delaysMs: [1] })
+  await webhook.announce([idOf(1)])
+  await webhook.announce([idOf(1)])
+  await until('it is delivered', () => received.length >= 2)
+  t.equal(received.length, 2)
+  for (const { headers, body } of received) {
+    const id = String(headers['webhook-id'])
+    const timestamp = Number(headers['webhook-timestamp'])
+    t.equal(headers['webhook-signature'], signatureOf({ secret, id, timestamp, body }))
+    t.equal(headers.authorization, 'Bearer a-token')
+    t.match(JSON.parse(body), {
+      blocks: [{ text: { text: 'com.example.app (9007199254740992)' } }],
+    })
+    t.notMatch(body, 'user@example.com')
+  }
+})
+
+t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
+  const { url, received } = await startReceiver(t, [500, 302, 429])
+  const { webhook, lines, failed } = await start(t, { url, delaysMs: [1, 1, 1] })
+  await webhook.announce([idOf(1)])
+  await until('it is delivered', () => received.length >= 4)
+  t.same(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([idOf(1)]))
+  t.match(lines.join(''), 'a webhook request failed; it will be repeated')
+  t.equal(failed.length, 3)
+})
+
+t.test('after its last attempt it is given up, with a log line that names a page', async (t) => {
+  const { url, received } = await startReceiver(t, [500, 500, 500])
+  const { webhook, lines, metrics } = await start(t, { url, delaysMs: [1] })
+  await webhook.announce([idOf(1)])
+  await until('it is given up', () => lines.some((line) => line.includes('was given up')))
+  t.equal(received.length, 2)
+  const line = lines.find((one) => one.includes('was given up')) ?? ''
+  t.match(JSON.parse(line), { id: idOf(1), attempt: 2, help: 'docs/operations/webhook-fails.md' })
+  t.notMatch(line, url, 'its address may contain a secret')
+  t.match(await metrics.metrics(), 'intake_webhook_requests_total{outcome="given_up"} 1')
+})
+
+t.test('a receiver that hangs delays neither new deliveries nor the close', async (t) => {
+  const { url, received } = await startReceiver(
+    t,
+    Array.from({ length: 10 }, () => undefined),
+  )
+  const { webhook, redis, metrics } = await start(t, { url })
+  await webhook.announce(Array.from({ length: 6 }, (_, n) => idOf(n)))
+  await until('it hangs', () => received.length === 4)
+  await webhook.announce([idOf(7)])
+  await webhook.close()
+  const [waiting, delayed] = await Promise.all([
+    redis.llen('{intake}:feedback-webhook:wait'),
+    redis.zcard('{intake}:feedback-webhook:delayed'),
+  ])
+  t.equal(waiting, 7, 'all of them are kept')
+  t.equal(delayed, 0)
+  t.equal(await redis.hget(`{intake}:feedback-webhook:${idOf(0)}.key_1`, 'atm'), null)
+  t.match(await metrics.metrics(), '{outcome="failed"} 0', 'closing is no attempt')
+})
+
+t.test('an erased feedback is not sent; one that is not visible yet is', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const reads = new Map<string, number>()
+  const { webhook, metrics } = await start(t, {
+    url,
+    delaysMs: [1, 1, 1],
+    rows(id) {
+      const count = (reads.get(id) ?? 0) + 1
+      reads.set(id, count)
+      const isVisible = id === idOf(2) && count > 1
+      return isVisible ? [{ id, time: '2026-11-21 03:00:00.123', received_at: '' }] : []
+    },
+  })
+  await webhook.announce([idOf(1), idOf(2)])
+  await until('both are done', async () => {
+    const counts = await metrics.metrics()
+    return /outcome="erased"} 1/.test(counts) && /outcome="delivered"} 1/.test(counts)
+  })
+  t.same(
+    received.map(({ headers }) => headers['webhook-id']),
+    [idOf(2)],
+  )
+})

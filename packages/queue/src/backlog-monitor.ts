@@ -1,0 +1,126 @@
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { Backlog, Backlogs, ReadBacklogs } from './backlog.ts'
+import { queueKinds, type QueueName } from './names.ts'
+
+/** The state of a queue as an operator sees it. All processes report the same. */
+export interface QueueState extends Backlog {
+  /**
+   * Seconds since the oldest row arrived; 0 when the queue is empty. Undefined if no frame has a
+   * readable time.
+   */
+  oldestAgeSeconds: number | undefined
+  /**
+   * Estimated seconds until the queue has no backlog. The estimate uses the change of the queue's
+   * length over the last 15 seconds. `Infinity` when the queue is not getting shorter.
+   */
+  secondsToDrain: number
+  /**
+   * For how many seconds every reading has found waiting frames that may be taken. It is 0 if the
+   * latest reading found none.
+   */
+  waitingSeconds: number
+}
+
+export interface BacklogMonitor {
+  /** The state of a queue; undefined while Redis cannot be read. */
+  of(kind: QueueName): QueueState | undefined
+  /** The shards of the log queue; undefined while Redis cannot be read. */
+  shards(): Backlogs['shards'] | undefined
+  /** Whether Redis lacks the mark of an installation, because it is new or has lost its frames. */
+  isLost(): boolean
+  close(): void
+}
+
+const intervalMs = 5_000
+const readTimeoutMs = 10_000
+/** A state that is older than this is not shown. */
+const freshMs = 15_000
+/** The speed at which a queue shrinks is measured over this time. */
+const windowMs = 15_000
+/**
+ * A queue has a backlog if its oldest row is at least this old. A queue whose oldest row is younger
+ * empties as fast as it fills.
+ */
+export const backlogFromSeconds = 5
+
+interface Sample {
+  atMs: number
+  rows: number
+}
+
+/**
+ * Reads the queues every few seconds. Every process reads the same queues, so all report the same
+ * state.
+ *
+ * @param options.mayTake whether this process may take frames at this moment; default: always
+ */
+export function startBacklogMonitor(options: {
+  readBacklogs: ReadBacklogs
+  mayTake?: () => boolean
+  onError: (error: Error) => void
+  clock?: Clock
+}): BacklogMonitor {
+  const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
+  const samples = new Map<QueueName, Sample[]>()
+  /**
+   * For each queue, the time since which every reading has found waiting frames that may be taken.
+   * A queue has no entry if the latest reading found none.
+   */
+  const waitingSince = new Map<QueueName, number>()
+  let isLost = false
+  let states:
+    | { atMs: number; queues: Map<QueueName, QueueState>; shards: Backlogs['shards'] }
+    | undefined
+
+  async function poll(): Promise<void> {
+    const reading = readBacklogs()
+    const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
+    isLost = backlogs === undefined
+    if (backlogs === undefined) return
+    const atMs = clock.now()
+    const queues = new Map<QueueName, QueueState>()
+    for (const kind of queueKinds) {
+      const backlog = backlogs.queues[kind]
+      const isEmpty = backlog.waiting + backlog.active + backlog.delayed === 0
+      const ageMs = backlog.oldestMs === undefined ? undefined : backlogs.nowMs - backlog.oldestMs
+      const oldestAgeSeconds = isEmpty ? 0 : ageMs && Math.max(0, ageMs) / 1_000
+      const recent = (samples.get(kind) ?? []).filter((sample) => atMs - sample.atMs <= windowMs)
+      recent.push({ atMs, rows: backlog.rows })
+      samples.set(kind, recent)
+      const secondsToDrain = estimateDrain(recent, oldestAgeSeconds)
+      if (backlog.waiting === 0 || backlog.isPaused || !mayTake()) waitingSince.delete(kind)
+      else if (!waitingSince.has(kind)) waitingSince.set(kind, atMs)
+      const waitingSeconds = (atMs - (waitingSince.get(kind) ?? atMs)) / 1_000
+      queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain, waitingSeconds })
+    }
+    states = { atMs, queues, shards: backlogs.shards }
+  }
+
+  const { close } = startPolling({
+    poll,
+    intervalMs,
+    onError(error) {
+      // The waiting frames may have been taken since the last reading, so the wait is measured from
+      // the next reading on.
+      waitingSince.clear()
+      onError(error as Error)
+    },
+    clock,
+  })
+  const fresh = () =>
+    states !== undefined && clock.now() - states.atMs <= freshMs ? states : undefined
+
+  return {
+    of: (kind) => fresh()?.queues.get(kind),
+    shards: () => fresh()?.shards,
+    isLost: () => isLost,
+    close,
+  }
+}
+
+function estimateDrain(samples: readonly Sample[], oldestAgeSeconds = Infinity): number {
+  if (oldestAgeSeconds < backlogFromSeconds) return oldestAgeSeconds
+  const [first, last] = [samples[0]!, samples.at(-1)!]
+  const rowsPerMs = (first.rows - last.rows) / (last.atMs - first.atMs)
+  return rowsPerMs > 0 ? last.rows / rowsPerMs / 1_000 : Infinity
+}

@@ -1,0 +1,163 @@
+import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
+import { readInstallation, whileConnected, type Redis } from '@intake/redis'
+import { startPolling, withTimeout } from '@intake/runtime'
+import { queuePrefix } from './names.ts'
+
+/**
+ * A queue of record ids that are delivered to the outside, independently of the queues that store
+ * records.
+ */
+export interface DeliveryQueue {
+  name: string
+  retryDelaysMs: readonly number[]
+}
+
+export const attemptsOf = ({ retryDelaysMs }: DeliveryQueue) => retryDelaysMs.length + 1
+
+/**
+ * The key of BullMQ's own data about a queue. While it exists, deliveries are added to the queue.
+ */
+export const deliveryMark = (name: string) => `${queuePrefix}:${name}:meta`
+
+/** `deliver` rejects with this error if no later attempt can succeed. */
+export class FinalDeliveryError extends Error {
+  override name = 'FinalDeliveryError'
+}
+
+interface FailedDelivery {
+  id: string
+  attempt: number
+  /** Whether this was the last attempt, or a final error: the delivery is given up. */
+  isLast: boolean
+  error: Error
+}
+
+const atOnce = 4
+/** Timeout for returning a delivery to the queue; shorter than the timeout for closing. */
+const returnTimeoutMs = 1_000
+const closeTimeoutMs = 2_000
+const markIntervalMs = 10_000
+const markTimeoutMs = 5_000
+
+/**
+ * Delivers each id of the queue at least once. All processes that call this function share the
+ * deliveries: each delivery in progress belongs to one of them. A delivery that rejects is repeated
+ * after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it fails after the
+ * last delay, or with a `FinalDeliveryError`.
+ *
+ * @param options.redis a connection of the role `consumer`, which the caller closes
+ * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
+ * After `signal` has aborted, the result of `deliver` is ignored
+ * @returns `close` ends deliveries in progress. They are repeated later, as if they had not started.
+ * It resolves within two seconds, even if Redis does not respond; a delivery that is unfinished by
+ * then is reported to `onError`, and ends when the caller closes the connection
+ */
+export function startDeliveries(options: {
+  redis: Redis
+  queue: DeliveryQueue
+  deliver: (id: string, context: { attempt: number; signal: AbortSignal }) => Promise<void>
+  onFailed: (failure: FailedDelivery) => void
+  onError: (error: Error) => void
+}): { close(): Promise<void> } {
+  const { redis, deliver, onFailed, onError } = options
+  const { name, retryDelaysMs } = options.queue
+  const shared = { connection: redis, prefix: queuePrefix }
+  const closing = new AbortController()
+  const worker = new Worker(
+    name,
+    async (job: Job, token) => {
+      const { id = '', attemptsMade } = job
+      try {
+        const { signal } = closing
+        const context = { attempt: attemptsMade + 1, signal }
+        await orAbort(() => deliver(parseJobId(id).id, context), signal)
+      } catch (error) {
+        if (!closing.signal.aborted) {
+          throw error instanceof FinalDeliveryError ? new UnrecoverableError(error.message) : error
+        }
+        // The job is returned to the queue, because a failure would use up one of its attempts. A
+        // job that cannot be returned waits until its lock expires.
+        const returned = job.moveToWait(token)
+        await withTimeout(returned, returnTimeoutMs, 'returning a delivery').catch(onError)
+        throw new WaitingError()
+      }
+    },
+    {
+      ...shared,
+      concurrency: atOnce,
+      // Unlimited, because a process that is killed repeatedly must not use up the attempts of a
+      // delivery.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+      settings: {
+        backoffStrategy: (attemptsMade) =>
+          (retryDelaysMs[attemptsMade - 1] ?? 0) * (0.9 + Math.random() / 5),
+      },
+    },
+  )
+  worker.on('error', onError)
+  worker.on('failed', (job, error) => {
+    if (job?.id === undefined) return
+    const attempt = job.attemptsMade
+    const isLast = attempt > retryDelaysMs.length || error instanceof UnrecoverableError
+    onFailed({ id: parseJobId(job.id).id, attempt, isLast, error })
+  })
+
+  return {
+    async close() {
+      closing.abort()
+      // Limits the time, because BullMQ's `close` waits for Redis, and ignores `force` once closing
+      // has started.
+      await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
+    },
+  }
+}
+
+/**
+ * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may continue
+ * after that.
+ */
+async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error)
+  })
+  signal.addEventListener('abort', abort)
+  try {
+    await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/**
+ * @param jobId the id of the record, a dot and the sender, so that ids can be counted by sender
+ * without reading the jobs
+ */
+export function parseJobId(jobId: string): { id: string; sender: string } {
+  const [id = '', sender = ''] = jobId.split('.')
+  return { id, sender }
+}
+
+/**
+ * Keeps the mark of a queue that says whether deliveries are wanted. The mark is written again at
+ * intervals, because Redis can lose it. While Redis belongs to no installation, nothing is written.
+ */
+export function markDeliveries(options: {
+  redis: Redis
+  queue: DeliveryQueue
+  isWanted: boolean
+  onError: (error: unknown) => void
+}): { close(): void } {
+  const { redis, isWanted, onError } = options
+  const key = deliveryMark(options.queue.name)
+  const mark = whileConnected(redis, async () => {
+    if ((await readInstallation(redis)) === null) return
+    await (isWanted ? redis.hset(key, 'wanted', 1) : redis.del(key))
+  })
+  return startPolling({
+    poll: () => withTimeout(mark(), markTimeoutMs, 'marking the deliveries'),
+    intervalMs: markIntervalMs,
+    onError,
+  })
+}

@@ -1,0 +1,49 @@
+import t, { type Test } from 'tap'
+import { connectRedis } from '@intake/redis'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import { createDeliverySink, startDeliveries } from '../src/consume.ts'
+
+const server = await ownRedis(t)
+
+/** Creates a queue that has started one delivery, which never ends by itself. */
+async function startEndless(t: Test, { isAbortable }: { isAbortable: boolean }) {
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await redis.flushall()
+  const errors: string[] = []
+  let begun = 0
+  const hook = { name: 'hook', retryDelaysMs: [1] }
+  await redis.hset('{intake}:hook:meta', 'wanted', 1)
+  const queue = startDeliveries({
+    redis,
+    queue: hook,
+    onFailed: () => t.fail('a delivery has failed'),
+    onError: ({ message }) => void errors.push(message),
+    deliver: (_id, { signal }) =>
+      new Promise((_, reject) => {
+        begun++
+        if (isAbortable) signal.addEventListener('abort', () => reject(signal.reason as Error))
+      }),
+  })
+  const sink = createDeliverySink({ redis, queue: hook, onError: () => {} })
+  await sink.add([{ id: 'a', sender: 's' }])
+  await sink.close()
+  await until('it delivers', () => begun === 1)
+  return { redis, queue, errors }
+}
+
+t.test('closing does not wait for a delivery that ignores its signal', async (t) => {
+  const { redis, queue } = await startEndless(t, { isAbortable: false })
+  await queue.close()
+  await until('it is returned', async () => (await redis.llen('{intake}:hook:wait')) === 1)
+  t.equal(await redis.hget('{intake}:hook:a.s', 'atm'), null, 'no attempt is used up')
+})
+
+t.test('closing ends although Redis does not respond, which is reported', async (t) => {
+  const { queue, errors } = await startEndless(t, { isAbortable: true })
+  process.kill(server.pid, 'SIGSTOP')
+  t.teardown(() => process.kill(server.pid, 'SIGCONT'))
+  await queue.close()
+  t.ok(errors.includes('returning a delivery took longer than 1000 ms'), errors.join())
+})

@@ -1,0 +1,81 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
+import { startPolling } from '@intake/runtime'
+
+/** The state of the tables, as far as an operator must know it. */
+export interface StoredState {
+  /** Number of dead letters waiting for an operator, by kind. */
+  deadLetters: Record<RecordKind, number>
+  /** An ISO time for each kind. All records of this kind that were accepted earlier are visible. */
+  visibleUntil: Partial<Record<RecordKind, string>>
+}
+
+export interface StoredStateMonitor {
+  /**
+   * The state of the tables; undefined while they cannot be read, for example because the
+   * ClickHouse user lacks the right.
+   */
+  state(): StoredState | undefined
+  /**
+   * The watermarks that were read last, however long ago. An old watermark is still correct,
+   * because what is visible remains visible.
+   */
+  lastVisibleUntil(): StoredState['visibleUntil']
+  /** Why the last reading failed; undefined if it succeeded. */
+  error(): unknown
+  close(): void
+}
+
+const defaultIntervalMs = 10_000
+/** A state that is older than this is not shown. */
+const freshMs = 30_000
+
+/**
+ * Reads two small tables at intervals. A user of ClickHouse who may only insert cannot read them;
+ * the state is then unknown.
+ *
+ * @param options.reader a client whose requests have timeouts
+ */
+export function startStoredStateMonitor(options: {
+  reader: Pick<ClickHouse, 'query'>
+  onError: (error: unknown) => void
+  intervalMs?: number
+}): StoredStateMonitor {
+  const { reader, onError, intervalMs = defaultIntervalMs } = options
+  let known: { at: number; state: StoredState } | undefined
+  let lastError: unknown
+
+  const { close } = startPolling({
+    async poll() {
+      const rows = await reader.query<{ kind: RecordKind; letters: number; until: string }>(
+        `SELECT toString(table) AS kind, count() AS letters, '' AS until FROM intake.dead_letters GROUP BY kind
+        UNION ALL
+        SELECT toString(kind), 0, formatDateTime(visible_until, '%FT%TZ', 'UTC') FROM intake.watermark`,
+      )
+      const watermarks = rows.filter(({ until }) => until !== '')
+      const lettersOf = (kind: RecordKind) =>
+        rows.reduce((sum, row) => sum + (row.kind === kind ? row.letters : 0), 0)
+      lastError = undefined
+      known = {
+        at: performance.now(),
+        state: {
+          deadLetters: { logs: lettersOf('logs'), feedback: lettersOf('feedback') },
+          visibleUntil: Object.fromEntries(watermarks.map(({ kind, until }) => [kind, until])),
+        },
+      }
+    },
+    intervalMs,
+    onError(error) {
+      lastError = error
+      onError(error)
+    },
+  })
+
+  return {
+    state: () =>
+      known !== undefined && performance.now() - known.at < freshMs ? known.state : undefined,
+    lastVisibleUntil: () => known?.state.visibleUntil ?? {},
+    error: () => lastError,
+    close,
+  }
+}

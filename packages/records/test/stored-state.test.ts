@@ -1,0 +1,25 @@
+import t from 'tap'
+import { until } from '@intake/test-kit/until'
+import { startStoredStateMonitor } from '../src/index.ts'
+
+t.test('while ClickHouse does not respond the last watermarks are kept', async (t) => {
+  const row = { kind: 'logs', letters: 0, until: '2026-11-27T12:00:00Z' }
+  let readings = 0
+  const failures: unknown[] = []
+  const stored = startStoredStateMonitor({
+    reader: {
+      query: async <Row>() => {
+        if (readings++ > 0) throw new Error('no response')
+        return [row] as Row[]
+      },
+    },
+    onError: (error) => failures.push(error),
+    intervalMs: 1,
+  })
+  t.teardown(() => stored.close())
+  await until('a second reading failed', () => failures.length > 0)
+  const laterMs = performance.now() + 60_000
+  t.intercept(performance, 'now', { value: () => laterMs })
+  t.equal(stored.state(), undefined, 'the state of a minute ago is not shown')
+  t.same(stored.lastVisibleUntil(), { logs: row.until })
+})

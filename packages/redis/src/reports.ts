@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { whileConnected } from './connection-check.ts'
+import type { Redis } from './connect.ts'
+import { installationKey } from './installation.ts'
+import { mainTag } from './servers.ts'
+
+/**
+ * The key of a hash of reports. Each field belongs to one process. Its value is the time of the
+ * report in seconds, by the clock of Redis, a space, and the text.
+ */
+const reportsKey = `${mainTag}:reports`
+const intervalMs = 5_000
+/** A report that is older than this is not read. */
+const freshSeconds = 15
+const leaveTimeoutMs = 1_000
+
+/**
+ * Writes nothing to a Redis that has no mark of an installation (see `startPresence`). Removes the
+ * reports of processes that were killed.
+ */
+const reportScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local now = tonumber(redis.call('TIME')[1])
+local all = redis.call('HGETALL', KEYS[2])
+for at = 1, #all, 2 do
+  local time = tonumber(string.match(all[at + 1], '^%d+'))
+  if time == nil or time < now - 60 then redis.call('HDEL', KEYS[2], all[at]) end
+end
+return redis.call('HSET', KEYS[2], ARGV[1], string.format('%d', now) .. ' ' .. ARGV[2])`
+const readScript = `return {redis.call('TIME'), redis.call('HVALS', KEYS[1])}`
+
+/**
+ * Reports every five seconds what other processes cannot read elsewhere. A process that shuts down
+ * gracefully removes its report.
+ *
+ * @param options.report returns the text of the report
+ * @param options.onError called when Redis did not confirm a report
+ */
+export function startReports(options: {
+  redis: Redis
+  report: () => string
+  onError: (error: unknown) => void
+  clock?: Clock
+}): { close(): Promise<void> } {
+  const { redis, report, onError, clock = systemClock } = options
+  const field = randomUUID()
+  redis.defineCommand('intakeReport', { lua: reportScript, numberOfKeys: 2 })
+  const { intakeReport } = redis as unknown as {
+    intakeReport: (...args: string[]) => Promise<number>
+  }
+  const write = whileConnected(redis, async () => {
+    await intakeReport.call(redis, installationKey, reportsKey, field, report())
+  })
+  const polling = startPolling({ poll: write, intervalMs, onError, clock })
+  return {
+    async close() {
+      polling.close()
+      if (redis.status !== 'ready') return
+      const leaving = redis.hdel(reportsKey, field)
+      await withTimeout(leaving, leaveTimeoutMs, 'removing the report', clock).catch(onError)
+    },
+  }
+}
+
+/** Creates a function that reads the reports of all running processes. */
+export function defineReportsReader(redis: Redis): () => Promise<string[]> {
+  redis.defineCommand('intakeReports', { lua: readScript, numberOfKeys: 1 })
+  const { intakeReports } = redis as unknown as {
+    intakeReports: (key: string) => Promise<[[string, string], string[]]>
+  }
+  return async () => {
+    const [[seconds], values] = await intakeReports.call(redis, reportsKey)
+    return values.flatMap((value) => {
+      const at = value.indexOf(' ')
+      return Number(value.slice(0, at)) > Number(seconds) - freshSeconds
+        ? [value.slice(at + 1)]
+        : []
+    })
+  }
+}

@@ -1,0 +1,29 @@
+import type { Problems, WorkerReport } from '@intake/health'
+import { systemClock, type Clock } from '@intake/runtime'
+import type { DeliveryEvents } from '../deliver/ports.ts'
+
+/** Several times the interval at which consoles read the reports. */
+const recentMs = 30_000
+
+/** What this worker tells consoles: its problems, and when feedback became visible. */
+export function createWorkerReport(clock: Clock = systemClock) {
+  let frames = 0
+  let recent: { atMs: number; receivedAtMs: number }[] = []
+
+  return {
+    /** Call it for each frame whose rows became visible. */
+    visible: ((kind, { receivedAtMs }) => {
+      if (kind !== 'feedback' || receivedAtMs === undefined) return
+      frames++
+      recent = recent.filter(({ atMs }) => clock.now() - atMs < recentMs)
+      recent.push({ atMs: clock.now(), receivedAtMs })
+    }) satisfies DeliveryEvents['visible'],
+
+    print({ present }: Pick<Problems, 'present'>): string {
+      const times = recent.map(({ receivedAtMs }) => receivedAtMs)
+      const oldestMs = times.length === 0 ? null : Math.min(...times)
+      const report: WorkerReport = { problems: present(), feedback: { frames, oldestMs } }
+      return JSON.stringify(report)
+    },
+  }
+}

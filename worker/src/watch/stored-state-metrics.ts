@@ -1,0 +1,35 @@
+import { kinds } from '@intake/contract'
+import type { StoredStateMonitor } from '@intake/records'
+import { addGauge, type Registry } from '@intake/runtime/process'
+
+/**
+ * Registers metrics of the stored state. They have no value while the state is not known. Every
+ * worker reports the same tables, so combine workers with `max`, not `sum`.
+ */
+export function registerStoredStateMetrics(
+  registry: Registry,
+  { state }: Pick<StoredStateMonitor, 'state'>,
+): void {
+  addGauge(registry, {
+    name: 'intake_dead_letters_waiting',
+    help: 'Dead letters that wait for an operator. Every worker reports the same: take `max`, not `sum`.',
+    labels: ['kind'],
+    read() {
+      const known = state()
+      return known === undefined
+        ? []
+        : kinds.map((kind) => [{ kind }, known.deadLetters[kind]] as [object, number])
+    },
+  })
+  addGauge(registry, {
+    name: 'intake_watermark_age_seconds',
+    help: 'Age of the watermark: everything accepted earlier is visible. Take `max`, not `sum`.',
+    labels: ['kind'],
+    read: () =>
+      kinds.flatMap((kind) => {
+        const until = state()?.visibleUntil[kind]
+        if (until === undefined) return []
+        return [[{ kind }, (Date.now() - Date.parse(until)) / 1_000] as [object, number]]
+      }),
+  })
+}
