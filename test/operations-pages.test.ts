@@ -13,6 +13,7 @@ const read = (page: string) => readFileSync(join(pagesDir, page), 'utf8')
 const sourceDirs = [
   'gateway/src',
   'worker/src',
+  'console/src',
   'tools/cli/src',
   'tools/local/src',
   ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`),

@@ -39,10 +39,11 @@ t.test('the analyst of the running stack', async (t) => {
           ['gateway', 'gatewayAdmin', 'redis', 'clickhouse', 's3', 'apiKey'].map((it) => [it, it]),
         ),
         analyst: 'http://analyst:secret@127.0.0.1:18123',
+        page: 'http://127.0.0.1:3004',
         workerAdmin: null,
         workerAdmins: [],
         settings: {},
-        pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [] },
+        pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [], console: null },
       }),
     },
   })
