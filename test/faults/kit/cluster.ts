@@ -23,7 +23,10 @@ export interface ClusterOptions {
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
   workerArgs?: string[]
-  /** The number of consoles, which send the webhook and count records; by default none. */
+  /**
+   * The number of consoles, which send the webhook and count records. By default there is none, and
+   * no receiver of the webhook either.
+   */
   consoles?: number
   /** Whether consoles make thumbnails; default false, because decoding pictures takes much CPU. */
   thumbnails?: boolean
@@ -44,7 +47,7 @@ export interface Cluster {
   inRotation: Set<string>
   workers: AppProcess[]
   consoles: AppProcess[]
-  /** Receives the webhook; undefined if the cluster started without a console. */
+  /** Receives the webhook; undefined unless `consoles` was given. */
   webhook: WebhookReceiver | undefined
   redis: ManagedService
   clickhouse: ManagedService
@@ -95,7 +98,7 @@ const noMerges = ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'watermark_raw
 )
 
 /** In versions before the console, workers did what it does. */
-const hasConsole = (build: string) => existsSync(join(build, 'console'))
+export const hasConsole = (build: string) => existsSync(join(build, 'console'))
 
 type SetUp = (options: {
   redisUrl: string
