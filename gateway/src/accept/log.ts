@@ -15,7 +15,7 @@ import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
-import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import { rowJson, type PrintJson } from '../record/row-json.ts'
 import type { Extra } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'
@@ -39,7 +39,11 @@ function readLog(request: FastifyRequest): SentLog {
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
   const body = validate(parsed?.value)
-  return { body, print: parsed?.isPlain === true ? plainJson : rowJson, bytes: parsed?.bytes ?? 0 }
+  return {
+    body,
+    print: parsed?.isPlain === true ? JSON.stringify : rowJson,
+    bytes: parsed?.bytes ?? 0,
+  }
 }
 
 /** Accepts one log event: resolves when it is stored and counted. */

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
-import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import { rowJson, type PrintJson } from '../record/row-json.ts'
 import { requireApiKey, requireLease } from '../request.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
@@ -77,7 +77,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
-    print: isPlain ? plainJson : rowJson,
+    print: isPlain ? JSON.stringify : rowJson,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
     fields,
