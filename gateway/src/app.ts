@@ -113,7 +113,7 @@ export async function buildApp(
   const outcomes = createOutcomes({
     counts: options.outcomeCounts,
     refusals,
-    wallMs: options.wallMs ?? (() => Date.now()),
+    wallMs: options.wallMs ?? Date.now,
   })
   const addressOf = createAddressOf(parseTrustProxy(config.TRUST_PROXY))
   const limitAddresses = (max: number) =>
@@ -125,7 +125,7 @@ export async function buildApp(
     onPreflight: metrics.preflight,
   })
   const edge = createEdge(options, outcomes, cors)
-  const app = createFastify(options, { edge, outcomes, cors })
+  const app = createFastify(options, { edge, outcomes })
 
   decorateRequests(app)
   await app.register(errorHandler, { outcomes })
@@ -177,6 +177,7 @@ function createEdge(
     headersTimeoutMs,
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes, cors),
+    cors,
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({
@@ -189,17 +190,16 @@ function createEdge(
 
 function createFastify(
   { log, wrapHandler = (serve) => serve }: AppOptions,
-  { edge, outcomes, cors }: { edge: HttpEdge; outcomes: Outcomes; cors: Cors | undefined },
+  { edge, outcomes }: { edge: HttpEdge; outcomes: Outcomes },
 ): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
-  const allowOrigins = cors?.wrap ?? ((serve: Handler) => serve)
   const app: FastifyInstance = fastify({
     loggerInstance,
     logController: new LogController({
       disableRequestLogging: true,
     }),
     ...requestOptions,
-    serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
+    serverFactory: (serve) => edge.serverFactory(wrapHandler(serve)),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
     frameworkErrors: answerFrameworkErrors(outcomes),

@@ -51,7 +51,7 @@ export function startQueueShares(options: {
   wallMs?: () => number
 }): QueueShares {
   const { redis, state, oldestWaiting, isShared, clock = systemClock } = options
-  const { wallMs = () => Date.now() } = options
+  const { wallMs = Date.now } = options
   const queued = createQueuedBytes({ redis, wallMs })
   const over = { ...nobody }
 

@@ -92,7 +92,7 @@ function parseNow(
 
 const parseLater = callbackify(
   (body: Buffer, request: FastifyRequest, options: JsonBodyOptions): Promise<ParsedJson> =>
-    failable(request.raw, parseLarge(body, request, options)),
+    failable(request.exchange, parseLarge(body, request, options)),
 )
 
 async function parseLarge(

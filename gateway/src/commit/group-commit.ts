@@ -88,7 +88,7 @@ export function createGroupCommit(
       clock?: Clock
     },
 ): GroupCommit {
-  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const { clock = systemClock, wallMs = Date.now } = options
   const storeFrame = createStoreFrame({ ...options, wallMs })
   return new Commit({ ...options, clock, wallMs }, storeFrame)
 }

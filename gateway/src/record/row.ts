@@ -157,6 +157,8 @@ function columns(values: object, print: PrintJson): string {
   return print(values).slice(1, -1)
 }
 
+const { deviceTextLength: textLength } = limits
+
 /**
  * Splits a device into its typed columns and `device_extra`. The documented properties remain in
  * the device, in the form of their columns. All other properties are returned, including a date or
@@ -168,7 +170,10 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
-    if (value !== null && documentedDeviceFields.has(name) && !isLong(value)) continue
+    if (value !== null && documentedDeviceFields.has(name)) {
+      const mayBeLong = typeof value === 'string' ? value.length > textLength : Array.isArray(value)
+      if (!mayBeLong || !isLong(value)) continue
+    }
     if (value !== null) extra[name] = value
     // Assigns `undefined`, which is not printed, because deleting a property makes the object slow.
     device[name] = undefined
@@ -186,8 +191,7 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
 /** Whether a text, or one of a list, has more characters than the columns of the device hold. */
 function isLong(value: unknown): boolean {
   if (typeof value !== 'string') return Array.isArray(value) && value.some(isLong)
-  const { deviceTextLength } = limits
-  return value.length > deviceTextLength && Array.from(value).length > deviceTextLength
+  return value.length > textLength && Array.from(value).length > textLength
 }
 
 /**

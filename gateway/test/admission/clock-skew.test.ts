@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { limits } from '@intake/contract'
-import { createAdmission } from '../../src/admission/admission.ts'
-import { createSkewGauge } from '../../src/admission/clock-skew.ts'
+import { createAdmission, createSkewGauge } from '../../src/admission/admission.ts'
 import { feedbackPayload, headers, logBody, secret, startGateway } from '../support.ts'
 
 const startMs = Date.UTC(2026, 10, 1)

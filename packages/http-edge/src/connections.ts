@@ -36,8 +36,8 @@ export interface Connections {
    * closing, or has too many requests.
    */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
-  /** Notes that the request has a valid API key. */
-  authenticated(request: IncomingMessage, apiKeyId: string): void
+  /** Notes that a request of the connection has a valid API key. */
+  authenticated(connection: Connection, apiKeyId: string): void
   all(): Iterable<Connection>
   isEmpty(): boolean
   /** The numbers of open connections, and of requests whose responses are not complete. */
@@ -131,9 +131,8 @@ export function createConnections(options: Options): Connections {
       return exchange
     },
 
-    authenticated(request, apiKeyId) {
-      const connection = connectionOf(request.socket)
-      if (connection === undefined || connection.apiKeyId !== undefined) return
+    authenticated(connection, apiKeyId) {
+      if (connection.apiKeyId !== undefined) return
       evictionOrder.remove(connection)
       connection.apiKeyId = apiKeyId
     },

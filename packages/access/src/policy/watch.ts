@@ -56,7 +56,7 @@ export function watchPolicy(options: {
   /** Returns the current time in milliseconds since 1970. */
   wallMs?: () => number
 }): Policy & { close(): void } {
-  const { wallMs = () => Date.now() } = options
+  const { wallMs = Date.now } = options
   let policy: StoredPolicy | undefined
   let rules = noRules
   let hashesOf: (sender: Suppression) => string[] = () => []
