@@ -8,6 +8,7 @@ import {
   parseTrustProxy,
   publicUrlOf,
   type GatewayConfig,
+  formBytesMax,
 } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
@@ -84,7 +85,7 @@ export interface AppOptions {
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
   /** Counts what each API key holds in the queue; by default nothing counts it. */
-  queueShares?: Pick<QueueShares, 'add'>
+  queueShares?: Pick<QueueShares, 'unsent'>
   /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
@@ -220,7 +221,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: metrics.accepted[kind],
-      onHeld: queueShares?.add,
+      held: queueShares?.unsent,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),
@@ -295,6 +296,7 @@ async function registerOperations(
     }),
     attachments: {
       bytesMax: config.ATTACHMENT_BYTES_MAX,
+      formBytesMax: formBytesMax(config.ATTACHMENT_BYTES_MAX),
       pixelsMax: config.ATTACHMENT_PIXELS_MAX,
       keepsMetadata: config.KEEP_METADATA,
     },

@@ -23,7 +23,7 @@ export interface ByteLease {
    * @throws {IntakeError} `busy` when the bytes are not available or exceed the share of the API
    * key; `malformed_http` after `release`: the client has disconnected, and the work should end
    */
-  extend(bytes: number): void
+  extend: (bytes: number) => void
   /**
    * Gives the bytes and the place back to the budget as soon as all work passed to `retainWhile`
    * has settled. May be called repeatedly.

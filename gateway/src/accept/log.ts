@@ -66,7 +66,7 @@ export function createAcceptLog(options: {
     const printer = createLogPrinter(admitted, unknownFields(body, knownFields), print)
     const columns = printer.columns(log, unknown, ruling)
     const { retentionMs, deadline } = acceptance.terms('logs')
-    const identity = await assignIdentity({
+    const assigned = assignIdentity({
       store: idempotency,
       scope: 'logs',
       apiKeyId: context.apiKeyId,
@@ -79,6 +79,7 @@ export function createAcceptLog(options: {
       fingerprint: () => fingerprintOf(logContent(body, log)),
       deadline,
     })
+    const identity = assigned instanceof Promise ? await assigned : assigned
     const records = [{ columns, ruling, identity }]
     if (acceptance.isStored(admitted)) await logs.append(rowsOf(records, context), deadline)
     const created = { message: 'Log successfully created', id: identity.id } as const

@@ -13,7 +13,7 @@ export interface Admission {
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
    * Redis's, or shows a time that the tables reject
    */
-  readonly now: () => number
+  readonly now: (state?: RedisState) => number
   /**
    * Checks before the body is read whether its records could be accepted. The clock matters because
    * ids contain the time.
@@ -78,21 +78,21 @@ export function createAdmission(options: {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge(options)
 
-  function isFull(kind: RecordKind): boolean {
+  function isFull(kind: RecordKind, state = options.state()): boolean {
     const { refuse, resume } = memoryThresholds[kind]
-    const used = options.state()?.memoryUsed ?? 0
+    const used = state?.memoryUsed ?? 0
     full[kind] = used >= (full[kind] ? resume : refuse)
     return full[kind]
   }
 
-  function now(): number {
-    const { nowMs, skewMs, isOutOfRange } = clock()
+  function now(state = options.state()): number {
+    const { nowMs, skewMs, isOutOfRange } = clock(state)
     if (skewMs === undefined && !isOutOfRange) return nowMs
     throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
   }
 
   function clockSkew(): string | undefined {
-    const { nowMs, skewMs, isOutOfRange } = clock()
+    const { nowMs, skewMs, isOutOfRange } = clock(options.state())
     if (skewMs === undefined) {
       if (!isOutOfRange) return undefined
       return `the clock of this gateway says ${new Date(nowMs).toISOString()}, which no record can have`
@@ -103,7 +103,7 @@ export function createAdmission(options: {
 
   return {
     redisProblems: () => problemsOf(options.state(), options.lostShards?.()),
-    full: () => kinds.filter(isFull),
+    full: () => kinds.filter((kind) => isFull(kind)),
     overShare,
     clockSkew,
     now,
@@ -119,8 +119,10 @@ export function createAdmission(options: {
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
     requireRoom(kind, apiKeyId) {
-      now()
-      if (isFull(kind)) throw new IntakeError('queue_full', 'The queue is full; send again later.')
+      const state = options.state()
+      now(state)
+      if (isFull(kind, state))
+        throw new IntakeError('queue_full', 'The queue is full; send again later.')
       if (!overShare[kind].has(apiKeyId)) return
       const detail = 'This API key has used up its share of the queue; send again later.'
       throw new IntakeError('queue_full', detail)
@@ -173,19 +175,18 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * @param options.clock the monotonic clock to which the reading of Redis's clock refers
  */
 export function createSkewGauge(options: {
-  state: () => Pick<RedisState, 'clock'> | undefined
   clockSkewMaxMs: number
   wallMs?: () => number
   clock?: Pick<Clock, 'now'>
-}): () => CheckedTime {
-  const { state, clockSkewMaxMs, wallMs = Date.now, clock = systemClock } = options
+}): (state: Pick<RedisState, 'clock'> | undefined) => CheckedTime {
+  const { clockSkewMaxMs, wallMs = Date.now, clock = systemClock } = options
   let isSkewed = false
 
-  return () => {
+  return (state) => {
     const nowMs = wallMs()
     const isOutOfRange =
       nowMs - eventAgeMs <= recordTimeMs.after || nowMs + eventAheadMs >= recordTimeMs.before
-    const reading = state()?.clock
+    const reading = state?.clock
     if (reading === undefined) return { nowMs, skewMs: undefined, isOutOfRange }
     const skewMs = nowMs - (clock.now() + reading.offsetMs)
     const distanceMs = Math.abs(skewMs)

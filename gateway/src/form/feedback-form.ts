@@ -1,6 +1,5 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { formBytesMax } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
 import { rowJson, type PrintJson } from '../record/row-json.ts'
@@ -31,7 +30,7 @@ export interface FeedbackForm {
  * Makes the parser emit every part, including text parts, as a stream of bytes, so that nothing is
  * silently truncated or decoded.
  */
-export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
+export function multipartOptions(formBytesMax: number): FastifyMultipartBaseOptions {
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
@@ -41,7 +40,7 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
     limits: {
       parts: limits.formParts,
       files: limits.formParts,
-      fileSize: formBytesMax(attachmentBytesMax),
+      fileSize: formBytesMax,
       headerPairs: 32,
     },
   }

@@ -14,12 +14,11 @@ function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
   const clockOf = createSkewGauge({
-    state: () => ({ clock }),
     clockSkewMaxMs: 5_000,
     wallMs: () => startMs + at.elapsedMs + at.offMs,
     clock: { now: () => at.elapsedMs },
   })
-  return { at, clock, skewMs: () => clockOf().skewMs }
+  return { at, clock, skewMs: () => clockOf({ clock }).skewMs }
 }
 
 t.test(

@@ -21,7 +21,12 @@ async function startForms(t: Test) {
   const options = {
     validate,
     turns: createTurns(),
-    attachments: { bytesMax: 1_000_000, pixelsMax: 1_000_000, keepsMetadata: false },
+    attachments: {
+      bytesMax: 1_000_000,
+      formBytesMax: Infinity,
+      pixelsMax: 1_000_000,
+      keepsMetadata: false,
+    },
     bytesMax: Infinity,
   }
   app.route({

@@ -5,9 +5,9 @@ import { ignoreRest } from './client-errors.ts'
 import { createEvictionOrder, nowhere, type EvictionOrder } from './eviction-order.ts'
 import {
   connectionOf,
+  createExchange,
   exchangeOf,
   registerConnection,
-  registerExchange,
   type Connection,
   type Exchange,
 } from './exchange.ts'
@@ -123,7 +123,6 @@ export function createConnections(options: Options): Connections {
         return undefined
       }
       const exchange = createExchange(connection, request, response, clock.now())
-      registerExchange(exchange)
       connection.exchanges.push(exchange)
       connection.unwanted = undefined
       evictionOrder.touch(connection)
@@ -261,24 +260,4 @@ function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connect
     },
   }
   return connection
-}
-
-function createExchange(
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  startedAt: number,
-): Exchange {
-  return {
-    request,
-    response,
-    connection,
-    startedAt,
-    isOver: false,
-    fail: undefined,
-    failure: undefined,
-    onEnd: undefined,
-    bodyBytesMax: Infinity,
-    progress: undefined,
-  }
 }

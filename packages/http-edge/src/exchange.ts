@@ -120,8 +120,27 @@ export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return exchange?.isOver === false ? exchange : undefined
 }
 
-export function registerExchange(exchange: Exchange): void {
-  ;(exchange.request as WithExchange)[exchangeKey] = exchange
+/** Begins the exchange of a request that has arrived over a connection. */
+export function createExchange(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  startedAt: number,
+): Exchange {
+  const exchange: Exchange = {
+    request,
+    response,
+    connection,
+    startedAt,
+    isOver: false,
+    fail: undefined,
+    failure: undefined,
+    onEnd: undefined,
+    bodyBytesMax: Infinity,
+    progress: undefined,
+  }
+  ;(request as WithExchange)[exchangeKey] = exchange
+  return exchange
 }
 
 /**
