@@ -16,7 +16,7 @@ async function startForms(t: Test) {
     const bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
     Object.assign(request, { apiKey: { id: 'key_1' }, bodyLease })
   })
-  await app.register(multipart, multipartOptions(1_000_000))
+  await app.register(multipart, multipartOptions(10_000_000))
   const validate = compileSchema(FeedbackPayload)
   const options = {
     validate,
