@@ -11,7 +11,7 @@ export const trustProxy = (use: string) =>
     minLength: 1,
     description:
       'How many proxies stand in front, or their addresses, separated by commas (`10.0.0.0/8`); their `X-Forwarded-For` is ' +
-      `believed, so nobody else may connect, or from there. ${use}`,
+      `believed, so no client may connect without them or from these addresses. ${use}`,
   })
 
 /**
