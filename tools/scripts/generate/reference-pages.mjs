@@ -67,7 +67,7 @@ const ofAll = new Set(
     .map(([name]) => name),
 )
 
-function settingsTable({ properties, required }, isListed = () => true) {
+function settingsList({ properties, required }, isListed = () => true) {
   const own = Object.entries(properties).filter(
     ([name, setting]) => !ofObjectStore.has(setting) && isListed(name),
   )
@@ -93,10 +93,10 @@ const isOwn = (name) => !ofAll.has(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
-    const without = required.includes(name) ? 'required' : 'none'
-    return `| \`${name}\` | ${preset === undefined ? without : `\`${preset}\``} | ${description} |`
+    const without = required.includes(name) ? ' (required)' : ''
+    return `- \`${name}\`${preset === undefined ? without : ` (\`${preset}\`)`}: ${description}`
   })
-  return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+  return rows.join('\n')
 }
 
 /**
@@ -123,7 +123,7 @@ export function configurationPage() {
 
 ${generated}Each process reads its settings from the environment. If any are invalid, it names all of them, and exits with code 1.
 \`LOG_LEVEL\` (trace, debug, info, warn or error; default \`info\`) applies to all. They log JSON lines, or lines for people on a
-terminal; the first has the settings in force, without secrets. No level above debug logs single records.
+terminal; the first has the settings in force, without secrets. No level above debug logs single records. Defaults are in brackets.
 
 ## Secrets in files
 
@@ -135,30 +135,30 @@ Settings with secrets can also be given as \`NAME_FILE\`, the path of a file wit
 
 ## All services
 
-${settingsTable(GatewayConfig, (name) => ofAll.has(name))}
+${settingsList(GatewayConfig, (name) => ofAll.has(name))}
 
 ## Gateway
 
-${settingsTable(GatewayConfig, isOwn)}
+${settingsList(GatewayConfig, isOwn)}
 
 ## Worker
 
 As in the gateway: ${sharedNames(WorkerConfig, GatewayConfig)}. And:
 
-${settingsTable(WorkerConfig, isNewIn(WorkerConfig, GatewayConfig))}
+${settingsList(WorkerConfig, isNewIn(WorkerConfig, GatewayConfig))}
 
 ## Console
 
 As in the gateway: ${sharedNames(ConsoleConfig, GatewayConfig)}; as in the worker: ${sharedNames(ConsoleConfig, WorkerConfig)}. And:
 
-${settingsTable(ConsoleConfig, isNewIn(ConsoleConfig, GatewayConfig, WorkerConfig))}
+${settingsList(ConsoleConfig, isNewIn(ConsoleConfig, GatewayConfig, WorkerConfig))}
 
 ## \`npm start\`
 
 Gateway, workers and console inherit its environment, so the settings above work too, except \`HOST\` and
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
-${settingsTable(StackConfig)}
+${settingsList(StackConfig)}
 
 ## Object store
 
@@ -208,16 +208,16 @@ function consoleMetrics() {
   return registry
 }
 
-function metricsTable(registry, without) {
+function metricsList(registry, without) {
   const rows = registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('intake_') && !without?.getSingleMetric(name))
     .map(({ name, help, type, labelNames = [] }) => {
       const labels = labelNames.filter((label) => label !== 'le')
-      const shown = labels.length > 0 ? `\`{${labels.join(',')}}\`` : ''
-      return `| \`${name}\` ${shown} | ${type} | ${help} |`
+      const shown = labels.length > 0 ? ` \`{${labels.join(',')}}\`` : ''
+      return `- \`${name}\`${shown} (${type}): ${help}`
     })
-  return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+  return rows.join('\n')
 }
 
 export function metricsPage() {
@@ -231,23 +231,23 @@ dashboards](observability.md) use these names. \`kind\` is \`logs\` or \`feedbac
 
 Also \`process_*\` and \`nodejs_*\` of prom-client.
 
-${metricsTable(common)}
+${metricsList(common)}
 
 Gateways have those of the object store, and consoles if they show pictures.
 
 ## Gateway
 
-${metricsTable(gatewayMetrics(), common)}
+${metricsList(gatewayMetrics(), common)}
 
 ## Worker
 
 Every worker reports the same of what is shared: take \`max\`, not \`sum\`. So does every console.
 
-${metricsTable(workerMetrics(), common)}
+${metricsList(workerMetrics(), common)}
 
 ## Console
 
-${metricsTable(consoleMetrics(), common)}
+${metricsList(consoleMetrics(), common)}
 `
 }
 
