@@ -81,7 +81,7 @@ t.test(
     // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
     t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/i>\s*<b>6 min behind<\/b>/)
     t.match(text, 'records wait to be stored')
-    t.match(text, 'docs/operations/backlog.md')
+    t.match(text, 'docs/operations/problems.md#backlog')
   },
 )
 
@@ -145,7 +145,7 @@ t.test('while ClickHouse is away the header says that records are accepted', asy
     state: 'down' as const,
     title: 'ClickHouse is unavailable or busy',
     detail: 'no response',
-    help: 'docs/operations/insert-retry.md',
+    help: 'docs/operations/problems.md#insert_retry',
     since: new Date().toISOString(),
   }
   const { url } = await startPage(t, { state: { ...calmState, problems: () => [problem] } })
