@@ -58,7 +58,7 @@ export async function readFindings(
        WHERE before = 0 AND match(event, {names:String}) AND bundle_identifier IN (
          SELECT bundle_identifier FROM (${days}) WHERE before > 0)
        ORDER BY events DESC, bundle_identifier, event`,
-      { names: `(?i)${badNames}` },
+      { names: badNames },
     ),
     read<Seconds>(
       `SELECT bundle_identifier, event, before AS events, toUnixTimestamp(last) AS at, version

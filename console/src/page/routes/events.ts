@@ -1,6 +1,7 @@
 import { limits } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
 import { listRecords } from '../list-records.ts'
+import { withTyped } from '../filter-words.ts'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
 import { readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
 import { readSearch, type Search } from '../search.ts'
@@ -49,6 +50,8 @@ export function eventRoutes({
   view,
 }: ViewContext) {
   view('/events', async ({ query, header }) => {
+    const typed = withTyped(query, 'logs')
+    if (typed !== undefined) return { path: `/events?${typed}` }
     const search = readSearch(query, 'logs')
     const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
     const { steps, period, isGiven } = chosen

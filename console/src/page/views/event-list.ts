@@ -7,6 +7,7 @@ import type { PeriodName, Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
 import { printSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
+import { localTime } from '../zone.ts'
 import { clockTime, document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
@@ -28,7 +29,7 @@ export function eventList(options: {
   suggestions: Suggestions | undefined
 }): Html {
   const { header, search, found, counts, steps, period, isGiven, suggestions } = options
-  const { after: _, from, to, ...rest } = search
+  const { after: _, from: __, to: ___, ...rest } = search
   const listed = isGiven ? { ...search, period } : search
   const query = printSearch(rest)
   return document({
@@ -37,18 +38,7 @@ export function eventList(options: {
     title: 'Events',
     alert: behindAlert(header),
     tools: periodLinks(period, '/events', { query }),
-    body: html`${filterForm({
-      path: '/events',
-      fields: ['event', 'version', 'user', 'device'],
-      search,
-      ...(suggestions && { suggestions }),
-      hidden: {
-        from: from?.toISOString(),
-        to: to?.toISOString(),
-        period,
-        without: search.without,
-      },
-    })}
+    body: html`${filterForm({ path: '/events', search: listed, suggestions })}
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,
@@ -93,4 +83,4 @@ function histogram(options: {
   )
 }
 
-const printed = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const printed = (ms: number) => localTime(ms).slice(0, 16)

@@ -45,23 +45,7 @@ export function feedbackList(options: Inbox): Html {
     view: 'feedback',
     title: 'Feedback',
     tools: periodLinks(period, '/feedback', { query }),
-    body: html`${filterForm({
-        path: '/feedback',
-        fields: [
-          'text',
-          'version',
-          'user',
-          ...(search.device === undefined ? [] : (['device'] as const)),
-        ],
-        search,
-        hidden: {
-          from: from?.toISOString(),
-          to: to?.toISOString(),
-          has: search.has,
-          without: search.without,
-          period,
-        },
-      })}
+    body: html`${filterForm({ path: '/feedback', search: listed })}
       ${chips(options, { from, to, period })}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
@@ -105,7 +89,7 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
   if (open === undefined) return undefined
   const at = found.rows.findIndex(({ id }) => id === open.id)
   const step = (to: FeedbackSummary | undefined, text: string, key: string) =>
-    to && html`<a href="${openQuery(listed, to)}" accesskey="${key}">${text}</a>`
+    to && html`<a href="${openQuery(listed, to)}" data-key="${key}">${text}</a>`
   return html`<article class="card big" id="reading">
     <p class="pages">
       <a class="back" href="?${printSearch(listed)}">List</a

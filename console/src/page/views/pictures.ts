@@ -61,8 +61,11 @@ export function pictures(
   return html`<ul class="pics">
       ${items}
     </ul>
-    ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
+    ${whole ? large : undefined}${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
 }
+
+/** Where the script of the page shows one of the whole pictures large. Escape closes it. */
+const large = html`<dialog id="large" aria-label="Picture"><img alt="" /><output></output></dialog>`
 
 /** Says that lists show the pictures themselves, and why the worker makes no thumbnails. */
 export function withoutThumbnails({ noThumbnails: reason }: Header): Html | undefined {
