@@ -100,7 +100,7 @@ if (executablePath === undefined) {
     for (const path of paths) {
       const response = await tab.goto(url + path)
       const size = (await response?.body())?.length ?? Infinity
-      t.ok(size <= 64_000, `${path}: ${size} bytes`)
+      t.ok(size <= 68_000, `${path}: ${size} bytes`)
       await inspect(t, tab, path)
       await tab.evaluate(axe)
       // A narrow window shows fewer elements, and none in other colors, so the dark colors are

@@ -14,10 +14,12 @@ import {
   readVersionSteps,
 } from '../read-counts.ts'
 import type { TimeWindow } from '../read-in-windows.ts'
+import { readSessions, readWeeks } from '../read-usage.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
@@ -81,6 +83,8 @@ export function applicationRoutes(context: ViewContext) {
       versions,
       countedAtMs,
       feedback,
+      sessions,
+      weeks,
     ] = await Promise.all([
       totalsOf(steps),
       totalsOf(windowBefore(steps, nowMs)),
@@ -91,8 +95,12 @@ export function applicationRoutes(context: ViewContext) {
       readVersions(counts, steps, application),
       readCountedAt(reader),
       listRecords(reader, 'feedback', { application }),
+      unlessClickHouseFails(readSessions(reader, steps, application)),
+      unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
     return {
+      sessions,
+      weeks,
       steps,
       now,
       before,
