@@ -19,6 +19,7 @@ import { applicationRoutes } from './routes/applications.ts'
 import type { ViewContext } from './routes/context.ts'
 import { eventRoutes } from './routes/events.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
+import { helpRoutes } from './routes/help.ts'
 import { liveRoutes } from './routes/live.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -146,16 +147,21 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
       })
     },
   }
-  overviewRoutes(context)
-  liveRoutes(context)
-  eventRoutes(context)
-  feedbackRoutes(context)
-  applicationRoutes(context)
-  recordRoutes(context)
-  statusRoutes(context)
+  for (const register of routes) register(context)
   pictureRoutes(app, { reader, store, keepsMetadata, links })
   assetRoutes(app)
 }
+
+const routes = [
+  overviewRoutes,
+  liveRoutes,
+  eventRoutes,
+  feedbackRoutes,
+  applicationRoutes,
+  recordRoutes,
+  statusRoutes,
+  helpRoutes,
+]
 
 /** Whether the worker has already found that ClickHouse does not respond. */
 const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { filterWord, printTerm, withTyped } from '../../src/page/filter-words.ts'
 
 const typed = (filter: string, kind: 'logs' | 'feedback' = 'logs', rest = '') =>
-  withTyped(new URLSearchParams(`${rest}&${new URLSearchParams({ filter })}`), kind)
+  withTyped(new URLSearchParams([...new URLSearchParams(rest), ['filter', filter]]), kind)
 
 t.test('a filter has the words of intake tail, and adds to the search', async (t) => {
   t.equal(

@@ -33,7 +33,7 @@ export function checkMarkup(t: Test, document: string, path: string): void {
       if (!attributes.has(key)) t.fail(`${path}: attribute ${key}`)
       if (
         ['href', 'src', 'action'].includes(key) &&
-        !/^(\/(?!\/)|\?|#(main|refused)$|mailto:[\w.%+-]+%40[\w.-]+\?subject=)/.test(value)
+        !/^(\/(?!\/)|\?|#[\p{L}\w-]+$|mailto:[\w.%+-]+%40[\w.-]+\?subject=)/u.test(value)
       ) {
         t.fail(`${path}: ${key} leads to ${value}`)
       }

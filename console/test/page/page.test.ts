@@ -84,7 +84,7 @@ t.test(
       /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC<\/i>\s*<b>6 min behind<\/b>/,
     )
     t.match(text, 'records wait to be stored')
-    t.match(text, 'docs/operations/backlog.md')
+    t.match(text, 'href="/help/operations/backlog"')
   },
 )
 

@@ -73,34 +73,23 @@ export function applicationRoutes(context: ViewContext) {
       ])
       return { events, devices, feedback: feedback.get(application) ?? 0 }
     }
-    const [
-      now,
-      before,
-      findings,
-      versionSteps,
-      topEvents,
-      errors,
-      versions,
-      countedAtMs,
-      feedback,
-      sessions,
-      weeks,
-    ] = await Promise.all([
-      totalsOf(steps),
-      totalsOf(windowBefore(steps, nowMs)),
-      readFindings(counts, application),
-      readVersionSteps(counts, steps, application),
-      readTopEvents(counts, steps, application),
-      readErrors(counts, steps, application),
-      readVersions(counts, steps, application),
-      readCountedAt(reader),
+    const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
+      await Promise.all([
+        totalsOf(steps),
+        totalsOf(windowBefore(steps, nowMs)),
+        readFindings(counts, application),
+        readVersionSteps(counts, steps, application),
+        readTopEvents(counts, steps, application),
+        readErrors(counts, steps, application),
+        readVersions(counts, steps, application),
+        readCountedAt(reader),
+      ])
+    const [feedback, sessions, weeks] = await Promise.all([
       listRecords(reader, 'feedback', { application }),
       unlessClickHouseFails(readSessions(reader, steps, application)),
       unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
     return {
-      sessions,
-      weeks,
       steps,
       now,
       before,
@@ -109,6 +98,8 @@ export function applicationRoutes(context: ViewContext) {
       topEvents,
       errors,
       versions,
+      sessions,
+      weeks,
       countedAtMs: counts.isExact ? nowMs : countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
     }

@@ -11,7 +11,15 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackPane, firstLine } from './feedback-pane.ts'
 import { filterForm } from './filter-form.ts'
-import { applicationTag, byName, exactPath, listPath, msOf, timeElement } from './links.ts'
+import {
+  applicationTag,
+  byName,
+  exactPath,
+  helpLink,
+  listPath,
+  msOf,
+  timeElement,
+} from './links.ts'
 import { nextPage } from './next-page.ts'
 import { ago, bars, card, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
@@ -60,7 +68,7 @@ export function feedbackList(options: Inbox): Html {
       <div class="grid g2">${counts(options, { ...rest }, { from, to, period })}</div>
       <p class="mute">
         ${wholeNumber(facets.total)} feedback in this period. A webhook takes them to GitHub, Slack
-        or Teams, where they get a state and an owner: <code>docs/webhook.md</code>.
+        or Teams, where they get a state and an owner: ${helpLink('docs/webhook.md')}.
       </p>`,
   })
 }

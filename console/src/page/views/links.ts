@@ -1,5 +1,6 @@
 import { isoTime } from '@intake/clickhouse'
 import { clientText, listText } from '../client-text.ts'
+import { helpPath } from '../help-pages.ts'
 import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type ListSearch } from '../search.ts'
 import type { RecordHead } from '../records.ts'
@@ -52,6 +53,12 @@ export function listLink(kind: ListKind, search: ListSearch, content: Html | str
 
 export const applicationLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
+
+/** A link to a page of the documentation, which is named by its file. */
+export const helpLink = (file: string): Html =>
+  html`<a href="${helpPath(file)}"
+    >${file.replace(/^docs\/(?:operations\/)?/, '').replace(/\.md\b/, '')}</a
+  >`
 
 const colours = 8
 const tagLength = 20

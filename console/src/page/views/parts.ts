@@ -5,6 +5,7 @@ import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import { nameMax } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
+import { helpLink } from './links.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
 
@@ -141,7 +142,7 @@ export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
 export const problemAlert = ({ code, title, detail, help, state }: PageProblem): Html =>
   alert(
     state === 'down' ? 'danger' : 'warning',
-    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: <code>${help}</code>`,
+    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: ${helpLink(help)}`,
   )
 
 export const alert = (variant: 'warning' | 'danger', content: Html): Html =>

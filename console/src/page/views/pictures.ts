@@ -2,6 +2,7 @@ import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
 import type { Header } from '../worker-state.ts'
+import { helpLink } from './links.ts'
 
 /** How pictures are shown; undefined if there is no object store. */
 export type SignPicture =
@@ -73,7 +74,7 @@ export function withoutThumbnails({ noThumbnails: reason }: Header): Html | unde
     ? undefined
     : html`<p class="facts">
         This console makes no thumbnails: ${reason}. Pictures of up to 4 MiB are shown themselves.
-        <code>docs/operations/thumbnails-late.md</code>
+        ${helpLink('docs/operations/thumbnails-late.md')}
       </p>`
 }
 

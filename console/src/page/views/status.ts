@@ -8,7 +8,7 @@ import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
-import { withApp } from './links.ts'
+import { helpLink, withApp } from './links.ts'
 import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
@@ -185,7 +185,7 @@ function problems(header: Header): Html {
         ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
           ><code>${code}</code> ${title}<br /><span class="mute"
             >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
-            <code>${help}</code></span
+            ${helpLink(help)}</span
           ></span
         >
       </li>`,
