@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../../packages/schema/test/fixture.ts'
-import { icon, liveScript, stylesheet } from '../../src/page/assets.ts'
+import { icon, keysScript, liveScript, stylesheet } from '../../src/page/assets.ts'
 import type { PageOptions } from '../../src/page/page.ts'
 import {
   ago,
@@ -176,7 +176,8 @@ t.test('a new installation shows a request to copy', async (t) => {
 t.test('files have the hash of their content, are small, and may be kept', async (t) => {
   const { url } = await startPage(t)
   for (const [{ path }, bytesMax] of [
-    [stylesheet, 34_500],
+    [stylesheet, 34_800],
+    [keysScript, 2_000],
     [liveScript, 3_050],
     [icon, 300],
   ] as const) {

@@ -1,5 +1,6 @@
 import { limits } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
+import { findAnything } from '../find-anything.ts'
 import { listRecords } from '../list-records.ts'
 import { withTyped } from '../filter-words.ts'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
@@ -73,7 +74,11 @@ export function eventRoutes({
         ),
       ),
     ])
-    return eventList({ header, search, found, counts, steps, period, isGiven, suggestions })
+    const { event, application } = search
+    const isMissing = found.rows.length === 0 && event !== undefined
+    const names = isMissing && (await findAnything(await countReader(), event, application))
+    const near = names ? [...names.found.filter(({ kind }) => kind === 'event'), ...names.near] : []
+    return eventList({ header, search, found, counts, steps, period, isGiven, suggestions, near })
   })
 
   async function readSuggestions(

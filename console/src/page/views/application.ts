@@ -98,7 +98,7 @@ export function applicationView(options: {
           html`${eventBars(data.errors, errors)}
             <p class="mute">Names that end in ${badWords.join(', ')}.</p>`,
         )}
-        ${versionCard({ application, ...data })} ${weekCard(data.weeks, header.nowMs)}
+        ${versionCard({ application, period, ...data })} ${weekCard(data.weeks, header.nowMs)}
       </div>`,
   })
 }

@@ -18,7 +18,8 @@ export function columnList(
   const items = shown.map(([name, value]) => {
     const inner = hrefOf && ((path: string, one: string) => hrefOf(`${name}.${path}`, one))
     const printed = typeof value === 'string' ? value : printJson(value)
-    const isLinked = typeof value !== 'object' && printed.length <= linkedMax
+    const isLinked =
+      typeof value !== 'object' && !printed.includes('\n') && printed.length <= linkedMax
     const content = valueOf(value, { depth, hrefOf: inner })
     return html`<dt>${clientText(name, 300)}</dt>
       <dd>

@@ -1,6 +1,7 @@
 import { plural } from '@intake/runtime'
 import type { EventCounts } from '../count-events.ts'
 import { lanes } from '../charts.ts'
+import type { Match } from '../find-anything.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { PeriodName, Steps } from '../period.ts'
@@ -13,6 +14,7 @@ import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
 import { behindAlert, card, periodLinks } from './parts.ts'
+import { nearCard } from './search.ts'
 
 export function eventList(options: {
   header: Header
@@ -27,8 +29,10 @@ export function eventList(options: {
   isGiven: boolean
   /** Undefined if they could not be read. */
   suggestions: Suggestions | undefined
+  /** Names of events that are like the one that was not found. */
+  near: readonly Match[]
 }): Html {
-  const { header, search, found, counts, steps, period, isGiven, suggestions } = options
+  const { header, search, found, counts, steps, period, isGiven, suggestions, near } = options
   const { after: _, from: __, to: ___, ...rest } = search
   const listed = isGiven ? { ...search, period } : search
   const query = printSearch(rest)
@@ -38,7 +42,7 @@ export function eventList(options: {
     title: 'Events',
     alert: behindAlert(header),
     tools: periodLinks(period, '/events', { query }),
-    body: html`${filterForm({ path: '/events', search: listed, suggestions })}
+    body: html`${filterForm({ path: '/events', search: listed, suggestions })} ${nearCard(near)}
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,

@@ -70,12 +70,12 @@ function barName(name: string, href: string): Html {
 }
 
 /**
- * A table. On a phone its rows become blocks, and each cell has its `data-label` before it. If it is
+ * A table. In a narrow card its rows become blocks, and each cell has its `data-label` before it. If it is
  * still wider than the window, it scrolls separately from the page.
  */
-export const table = (label: string, head: Html, rows: HtmlValue): Html =>
+export const table = (label: string, head: Html, rows: HtmlValue, className = 'stack'): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table class="stack">
+    <table class="${className}">
       <thead>
         <tr>
           ${head}

@@ -2,6 +2,7 @@ import { dayMs } from '@intake/contract'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { percent, wholeNumber } from '../numbers.ts'
+import type { PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
 import { weeksMax, type VersionSessions, type WeekDevices } from '../read-usage.ts'
 import { byName, listPath } from './links.ts'
@@ -25,16 +26,17 @@ const tooMany = (query: string): Html =>
 /** The versions with most devices, with their sessions. */
 export function versionCard(options: {
   application: string
+  period: PeriodName
   versions: readonly NameCount[]
   /** Undefined if counting them would read too much. */
   sessions: readonly VersionSessions[] | undefined
 }): Html {
-  const { application, versions, sessions } = options
+  const { application, period, versions, sessions } = options
   const rows = versions.map(({ name, count }) => {
     const own = sessions?.find(({ version }) => version === name)
     return html`<tr>
       <td>
-        <a href="${listPath('logs', { application, ...byName('version', name) })}"
+        <a href="${listPath('logs', { application, ...byName('version', name), period })}"
           >${name === '' ? html`<i class="mute">none</i>` : clientText(name, 60)}</a
         >
       </td>
