@@ -14,10 +14,12 @@ import {
   readVersionSteps,
 } from '../read-counts.ts'
 import type { TimeWindow } from '../read-in-windows.ts'
+import { readSessions, readWeeks } from '../read-usage.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
@@ -71,26 +73,21 @@ export function applicationRoutes(context: ViewContext) {
       ])
       return { events, devices, feedback: feedback.get(application) ?? 0 }
     }
-    const [
-      now,
-      before,
-      findings,
-      versionSteps,
-      topEvents,
-      errors,
-      versions,
-      countedAtMs,
-      feedback,
-    ] = await Promise.all([
-      totalsOf(steps),
-      totalsOf(windowBefore(steps, nowMs)),
-      readFindings(counts, application),
-      readVersionSteps(counts, steps, application),
-      readTopEvents(counts, steps, application),
-      readErrors(counts, steps, application),
-      readVersions(counts, steps, application),
-      readCountedAt(reader),
+    const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
+      await Promise.all([
+        totalsOf(steps),
+        totalsOf(windowBefore(steps, nowMs)),
+        readFindings(counts, application),
+        readVersionSteps(counts, steps, application),
+        readTopEvents(counts, steps, application),
+        readErrors(counts, steps, application),
+        readVersions(counts, steps, application),
+        readCountedAt(reader),
+      ])
+    const [feedback, sessions, weeks] = await Promise.all([
       listRecords(reader, 'feedback', { application }),
+      unlessClickHouseFails(readSessions(reader, steps, application)),
+      unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
     return {
       steps,
@@ -101,6 +98,8 @@ export function applicationRoutes(context: ViewContext) {
       topEvents,
       errors,
       versions,
+      sessions,
+      weeks,
       countedAtMs: counts.isExact ? nowMs : countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
     }
