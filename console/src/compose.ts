@@ -1,5 +1,10 @@
 import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
-import { checkConsoleConfig, objectStoreSettings, type ConsoleConfig } from '@intake/config'
+import {
+  checkConsoleConfig,
+  objectStoreSettings,
+  webhookReceivers,
+  type ConsoleConfig,
+} from '@intake/config'
 import { startAdminServer } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
@@ -13,7 +18,7 @@ import { registerCountMetrics, startCounts } from './counts.ts'
 import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
-import { createBodyWriter } from './webhook/forms/index.ts'
+import { createReceivers } from './webhook/receivers.ts'
 
 export interface Context {
   config: ConsoleConfig
@@ -179,27 +184,20 @@ interface Parts {
   watch: Watch
 }
 
-/** Opens the webhook if one is configured, and tells workers whether to announce feedback. */
+/** Opens the webhook if there is a receiver, and tells workers whether to announce feedback. */
 function openWebhook(
   { config, log, owner }: Context,
   { registry, connections, watch }: Parts,
 ): void {
-  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
-  const { FEEDBACK_WEBHOOK_TOKEN: token, FEEDBACK_WEBHOOK_EMAIL: email } = config
   const { redis, reader, onQueueError: onError } = connections
-  const isWanted = url !== undefined && secret !== undefined
+  const rows = webhookReceivers(config)
+  const isWanted = rows.length > 0
   owner.own(markDeliveries({ redis, queue: feedbackWebhook, isWanted, onError }))
   if (!isWanted) return
   owner.own(
     startFeedbackWebhook({
-      url,
-      secret,
-      token,
-      writeBody: createBodyWriter({
-        form: config.FEEDBACK_WEBHOOK_FORM,
-        showsEmail: email === undefined ? undefined : email === 'show',
-        pageUrl: config.PAGE_URL,
-      }),
+      receivers: createReceivers(rows),
+      pageUrl: config.PAGE_URL,
       reader,
       redis,
       metrics: registry,

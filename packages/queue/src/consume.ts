@@ -1,6 +1,11 @@
 export type { BatchLimits } from './batch-room.ts'
 export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
-export { FinalDeliveryError, markDeliveries, startDeliveries } from './deliveries.ts'
+export {
+  FinalDeliveryError,
+  markDeliveries,
+  PostponedDelivery,
+  startDeliveries,
+} from './deliveries.ts'
 export { createDeliverySink } from './delivery-sink.ts'
 export { feedbackWebhook } from './feedback-webhook.ts'
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
