@@ -1,4 +1,5 @@
 import type { WebhookReceiver } from '@intake/config'
+import { alertNotice, standardAlert, type StoredAlert } from './alert.ts'
 import type { StoredFeedback } from '../read-feedback.ts'
 import { githubBody } from './github.ts'
 import { noticeOf, type Notice } from './notice.ts'
@@ -28,4 +29,19 @@ export function writeFeedback(
   const { email = chatForm === undefined ? 'show' : 'hide' } = options
   const shown = email === 'show' ? feedback : { ...feedback, email: null }
   return chatForm === undefined ? standardBody(shown) : chatForm(noticeOf(shown, pageUrl))
+}
+
+/**
+ * Writes the body of a request about the change of an alert.
+ *
+ * @param options.isTest whether the message only shows that the receiver gets it
+ */
+export function writeAlert(
+  alert: StoredAlert,
+  options: Pick<WebhookReceiver, 'form'> & { pageUrl?: string | undefined; isTest: boolean },
+): string {
+  const { [options.form ?? 'standard']: chatForm } = chatForms
+  return chatForm === undefined
+    ? standardAlert(alert, options)
+    : chatForm(alertNotice(alert, options))
 }
