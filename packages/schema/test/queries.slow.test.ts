@@ -168,6 +168,7 @@ const expected: Record<string, object[]> = {
       first_sequence: 4,
       last_sequence: 7,
       missing: 2,
+      missing_under_rules: 0,
       rules_since: null,
     },
   ],
