@@ -1,9 +1,12 @@
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
+import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
 import { cutName, querySettings } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
+  /** Alerts that fire or are unknown. */
+  alerts: RaisedAlert[]
   /** Names of crashes or errors that appeared in the last day, most events first. */
   newErrors: (EventFinding & { version: string })[]
   /** Events that came every day and have not for a day, although their application sends others. */
@@ -51,7 +54,8 @@ export async function readFindings(
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   type Seconds = Omit<EventFinding, 'atMs'> & { at: number; version: string }
-  const [newErrors, stopped, drift, personal] = await Promise.all([
+  const [alerts, newErrors, stopped, drift, personal] = await Promise.all([
+    readRaisedAlerts(reader, application),
     read<Seconds>(
       `SELECT bundle_identifier, event, recent AS events, toUnixTimestamp(first) AS at, version
        FROM (${days})
@@ -82,5 +86,11 @@ export async function readFindings(
     ),
   ])
   const inMs = ({ at, ...row }: Seconds) => ({ ...row, atMs: at * 1_000 })
-  return { newErrors: newErrors.map(inMs), stopped: stopped.map(inMs), drift, personal }
+  return {
+    alerts,
+    newErrors: newErrors.map(inMs),
+    stopped: stopped.map(inMs),
+    drift,
+    personal,
+  }
 }

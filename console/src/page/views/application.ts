@@ -5,10 +5,12 @@ import type { Findings } from '../findings.ts'
 import { percent, wholeNumber } from '../numbers.ts'
 import type { Totals } from '../overview.ts'
 import { periods, startsOf, type PeriodName, type Steps } from '../period.ts'
+import type { Crash } from '../read-crashes.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
+import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { feedbackItems } from './feedback-items.ts'
@@ -30,6 +32,7 @@ export interface ApplicationData {
   /** The number of devices of each version. */
   versions: readonly NameCount[]
   feedback: readonly FeedbackSummary[]
+  crashes: readonly Crash[]
   countedAtMs: number | undefined
 }
 
@@ -84,6 +87,7 @@ export function applicationView(options: {
         ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
       </section>
       ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
+      ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
       <div class="grid g3">
         ${card(html`Top events <a href="${listPath('logs', { application })}">all events</a>`, nameBars('event', data.topEvents, now.events))}
         ${card('Crashes and errors', nameBars('event', data.errors, errors))}

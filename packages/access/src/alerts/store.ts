@@ -38,7 +38,13 @@ export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: stri
       const { bundle, event, versionName, condition, threshold, unit, minutes } = choice
       const alert: Alert = {
         id: `alert_${randomBytes(6).toString('hex')}`,
-        ...{ bundle, event, versionName, condition, threshold, unit, minutes },
+        bundle,
+        event,
+        versionName,
+        condition,
+        threshold,
+        unit,
+        minutes,
         createdAt: new Date().toISOString(),
         createdBy: who,
       }

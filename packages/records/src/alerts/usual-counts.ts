@@ -58,7 +58,8 @@ export function createUsualCounts(reader: Pick<ClickHouse, 'query'>): UsualCount
          AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}
        GROUP BY bundle_identifier, hour, named, version ${querySettings}`,
       {
-        ...{ applications, events },
+        applications,
+        events,
         ...(versions !== undefined && { versions }),
         first: sqlTime(new Date(first)),
         end: sqlTime(new Date(last + hourMs)),
