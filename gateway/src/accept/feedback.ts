@@ -66,7 +66,7 @@ export function createAcceptFeedback(options: {
     const { context, key, rules } = admitted
     const images = imagesOf(form)
     const ruling = rules?.judge(undefined)
-    const { retentionMs, deadline } = acceptance.terms('feedback')
+    const { retentionMs, deadline } = acceptance.terms(admitted)
     const clientId = clientIdKey(payload.feedback.id)
     const identity = await assignIdentity({
       store: idempotency,
@@ -94,7 +94,7 @@ export function createAcceptFeedback(options: {
             [feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context })],
             // The time for storing the row starts after the images are stored, because storing
             // images may take longer.
-            acceptance.terms('feedback').deadline,
+            acceptance.terms(admitted).deadline,
           ),
       })
     }

@@ -61,7 +61,7 @@ export function createAcceptLog(options: {
     const ruling = rules?.judge(log.event)
     const printer = createLogPrinter(admitted, unknownFields(body, knownFields), print)
     const columns = printer.columns(log, unknown, ruling)
-    const { retentionMs, deadline } = acceptance.terms('logs')
+    const { retentionMs, deadline } = acceptance.terms(admitted)
     const identity = await assignIdentity({
       store: idempotency,
       scope: 'logs',

@@ -36,6 +36,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
   const tables = [
     'analysts',
+    'application_retention',
     'attachments_raw',
     'counted_raw',
     'days_raw',

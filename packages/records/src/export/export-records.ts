@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
-import { readRetention } from '../retention.ts'
+import { readRetention } from '../retention/periods.ts'
 import {
   lockPath,
   manifestPath,
