@@ -17,7 +17,7 @@ export interface ApplicationPeriod {
   days: number
 }
 
-export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
+async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
   const rows = await clickhouse.query<{ kind: RetentionKind; days: number }>(
     'SELECT kind, days FROM intake.retention FINAL',
   )
@@ -44,7 +44,18 @@ export async function writeRetention(
   )
 }
 
-export async function readApplicationPeriods(
+/** All periods. */
+export interface Periods {
+  general: Retention
+  applications: ApplicationPeriod[]
+}
+
+export const readPeriods = async (clickhouse: Pick<ClickHouse, 'query'>): Promise<Periods> => ({
+  general: await readRetention(clickhouse),
+  applications: await readApplicationPeriods(clickhouse),
+})
+
+async function readApplicationPeriods(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<ApplicationPeriod[]> {
   return clickhouse.query<ApplicationPeriod>(

@@ -1,7 +1,6 @@
 import { plural } from '@intake/runtime'
 import {
-  readApplicationPeriods,
-  readRetention,
+  readPeriods,
   retentionKinds,
   writeApplicationPeriod,
   writeRetention,
@@ -53,8 +52,7 @@ export function defineRetention(retention: Command): void {
     .option('--json', 'print the days as JSON; null: never dropped')
     .action((flags: { json?: boolean }) =>
       withServices(async ({ clickhouse }) => {
-        const days = await readRetention(clickhouse)
-        const applications = await readApplicationPeriods(clickhouse)
+        const { general: days, applications } = await readPeriods(clickhouse)
         if (flags.json) {
           const entries = retentionKinds.map((kind) => [kind, days[kind] ?? null])
           return printJson({
@@ -110,7 +108,7 @@ async function setGeneral(
 ): Promise<void> {
   if (isGeneral) throw new UsageError('general is for one application: add --bundle.')
   const recordKind = kinds.find((one) => one === kind)
-  const before = (await readRetention(clickhouse))[kind] ?? null
+  const before = (await readPeriods(clickhouse)).general[kind] ?? null
   await noteChange(redis, {
     action: 'retention-set',
     subject: kind,
@@ -121,7 +119,7 @@ async function setGeneral(
     await writeRetention(clickhouse, kind, days)
     if (recordKind !== undefined) await createPolicyStore({ redis }).setRetention(recordKind, days)
   })
-  printRow(describe(kind, (await readRetention(clickhouse))[kind]))
+  printRow(describe(kind, (await readPeriods(clickhouse)).general[kind]))
 }
 
 async function setApplication(
@@ -134,7 +132,8 @@ async function setApplication(
   if (bundleIdentifier === '' || bundleIdentifier.includes('*')) {
     throw new UsageError('Name one application by its whole bundle identifier.')
   }
-  const general = (await readRetention(clickhouse))[kind]
+  const { general: periods, applications } = await readPeriods(clickhouse)
+  const general = periods[kind]
   const { days } = period
   if (!period.isGeneral && (days === undefined || (general !== undefined && days >= general))) {
     throw new UsageError(
@@ -142,8 +141,9 @@ async function setApplication(
         'general removes it.',
     )
   }
-  const known = await readApplicationPeriods(clickhouse)
-  const before = known.find((one) => one.kind === kind && one.bundleIdentifier === bundleIdentifier)
+  const before = applications.find(
+    (one) => one.kind === kind && one.bundleIdentifier === bundleIdentifier,
+  )
   await noteChange(redis, {
     action: 'retention-set',
     subject: kind,

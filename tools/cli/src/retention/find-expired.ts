@@ -2,8 +2,7 @@ import {
   countExpiredDeadLetters,
   findExpiredRows,
   listExpiredMonths,
-  readApplicationPeriods,
-  readRetention,
+  readPeriods,
   type ApplicationPeriod,
   type ExpiredRows,
   type ExpiredScope,
@@ -37,7 +36,7 @@ export async function readExpiry(
   { clickhouse }: Pick<Services, 'clickhouse'>,
   now: Date,
 ): Promise<Expiry> {
-  const days = await readRetention(clickhouse)
+  const { general: days, applications } = await readPeriods(clickhouse)
   const before = (period: number | undefined) =>
     period === undefined ? undefined : new Date(now.getTime() - period * dayMs)
   return {
@@ -47,7 +46,7 @@ export async function readExpiry(
       counts: before(days.counts),
       'dead-letters': before(days['dead-letters']),
     },
-    applications: [...scopesOf(await readApplicationPeriods(clickhouse), now)],
+    applications: [...scopesOf(applications, now)],
   }
 }
 
