@@ -46,7 +46,7 @@ export interface Acceptance {
    */
   admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted
   /** Starts the time for identifying and storing the records. */
-  terms(kind: RecordKind): Terms
+  terms(admitted: Pick<Admitted, 'kind' | 'sender'>): Terms
   /**
    * Whether records of the sender are stored: not if it is suppressed (its records were erased with
    * `--suppress`).
@@ -94,8 +94,8 @@ export function createAcceptance(options: {
       return { request, kind, sender, context, key, rules, isSuppressed: false }
     },
 
-    terms: (kind) => ({
-      retentionMs: policy.retentionMs(kind),
+    terms: ({ kind, sender }) => ({
+      retentionMs: policy.retentionMs(kind, sender.bundle_identifier),
       deadline: clock.now() + enqueueTimeoutMs,
     }),
 

@@ -65,7 +65,7 @@ export function createAcceptFeedback(options: {
     const { context, key, rules } = admitted
     const images = imagesOf(form)
     const ruling = rules?.judge(undefined)
-    const { retentionMs, deadline } = acceptance.terms('feedback')
+    const { retentionMs, deadline } = acceptance.terms(admitted)
     const { id } = payload.feedback
     const clientId = id == null ? undefined : clientIdKey(id)
     const identity = await assignIdentity({
@@ -95,7 +95,7 @@ export function createAcceptFeedback(options: {
             [feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context })],
             // The time for storing the row starts after the images are stored, because storing
             // images may take longer.
-            acceptance.terms('feedback').deadline,
+            acceptance.terms(admitted).deadline,
           ),
       })
     }

@@ -85,7 +85,7 @@ export function createAcceptBatch(options: {
     }
     const read = createEntryReader({ printer, rules, isChecked: isPlain, bytesMax: entryBytesMax })
     const entries = await mapInTurns(batch.logs, inTurns, read)
-    const terms = acceptance.terms('logs')
+    const terms = acceptance.terms(admitted)
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
     // Completes all rows at once, without waiting for the sender's turn: this copies no text, and
     // takes only 0.1 ms for the largest batch.

@@ -65,7 +65,7 @@ export function createAcceptLog(options: {
     const ruling = rules?.judge(log.event)
     const printer = createLogPrinter(admitted, unknownFields(body, knownFields), print)
     const columns = printer.columns(log, unknown, ruling)
-    const { retentionMs, deadline } = acceptance.terms('logs')
+    const { retentionMs, deadline } = acceptance.terms(admitted)
     const assigned = assignIdentity({
       store: idempotency,
       scope: 'logs',
