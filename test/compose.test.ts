@@ -244,7 +244,7 @@ t.test('the secrets of compose', async (t) => {
       t.match(volume ?? ':ro', /:ro$/, name)
       for (const [setting, path] of Object.entries(environment)) {
         // A webhook has no secret until an operator gives one.
-        if (!setting.endsWith('_FILE') || setting.startsWith('FEEDBACK_WEBHOOK_')) continue
+        if (!setting.endsWith('_FILE') || setting.startsWith('FEEDBACK_WEBHOOK')) continue
         const source = `${volume?.split('-secrets:')[0]}/${path.replace('/run/intake-secrets/', '')}`
         t.ok(first.has(source), `${name}: ${setting}`)
       }
@@ -256,6 +256,7 @@ t.test('the secrets of compose', async (t) => {
       FEEDBACK_WEBHOOK_URL: 'https://hooks.example.com/a?b=c&d',
       FEEDBACK_WEBHOOK_SECRET: 'whsec_ab+/cd==',
       FEEDBACK_WEBHOOK_TOKEN: 'a token',
+      FEEDBACK_WEBHOOKS: '[{"bundle":"com.example.*","url":"https://a.example?b=$c"}]',
     }
     t.equal(run([], given).stderr, '')
     for (const [name, value] of Object.entries(given)) {
