@@ -12,6 +12,7 @@ interface Service {
   build?: { target: string }
   environment?: Record<string, string>
   ports?: string[]
+  profiles?: string[]
   volumes?: string[]
   networks?: string[] | Record<string, { aliases?: string[] } | null>
   network_mode?: string
@@ -36,6 +37,14 @@ t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = services.flatMap(([, service]) => service.ports ?? [])
   t.equal(ports.length, 8)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
+})
+
+t.test('docker compose up starts all of Intake, with the page', async (t) => {
+  t.same(
+    services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name])),
+    ['prometheus', 'grafana'],
+  )
+  t.match(compose.services['console']?.ports, [/3004:?.*:3004$/])
 })
 
 t.test('compose has no secret with a default', async (t) => {

@@ -3,6 +3,7 @@ import { stack } from 'd3-shape'
 import { dayMs } from '@intake/contract'
 import { html, type Html } from './html.ts'
 import { shortNumber, wholeNumber } from './numbers.ts'
+import { localTime } from './zone.ts'
 
 /**
  * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
@@ -182,19 +183,22 @@ function drawLane(options: {
 }
 
 function axisTime(date: Date, stepMs: number): string {
-  const isMidnight = date.getTime() % dayMs === 0
-  if (!isMidnight && stepMs < dayMs) return date.toISOString().slice(11, stepMs < 60_000 ? 19 : 16)
-  return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
+  const text = stepTime(date.getTime(), stepMs)
+  const clock = text.slice(11, stepMs < 60_000 ? 19 : 16)
+  if (!/^(?:00:00)?(?::00)?$/.test(clock) && stepMs < dayMs) return clock
+  const day = new Date(text.slice(0, 10))
+  return `${day.getUTCDate()} ${day.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
 }
+
+/** The beginning of a step in the reader's zone. Days are those of UTC, as they are counted. */
+const stepTime = (ms: number, stepMs: number): string =>
+  stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString()
 
 /** A table with the numbers and the links of a chart, for the keyboard and for screen readers. */
 function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
   const columns = drawn.flatMap((lane) => lane.columns)
   const printed = (t: number) =>
-    new Date(t)
-      .toISOString()
-      .slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
-      .replace('T', ' ')
+    stepTime(t, stepMs).slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
   const rows = points.toReversed().map((point) => {
     const when = printed(point.t)
     return html`<tr>
@@ -314,7 +318,7 @@ export function strip(options: {
         y1="44"
         y2="48"
       /><text class="time" x="${percentOf(place)}" y="60"
-        >${date.toISOString().slice(11, isClose ? 19 : 16)}</text
+        >${localTime(date.getTime()).slice(11, isClose ? 19 : 16)}</text
       >`
   })
   return html`<p class="vh">${label}</p>

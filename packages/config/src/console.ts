@@ -18,9 +18,7 @@ import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 export const ConsoleConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
-    description:
-      'Address that the page, health checks and metrics are bound to. `internal` (Linux): all of IPv4 ' +
-      'except those of interfaces with a default route.',
+    description: 'Address of the page, health checks and metrics. `internal`: as in the gateway.',
   }),
   CONSOLE_ADMIN_PORT: Type.Integer({
     minimum: 0,
@@ -31,31 +29,27 @@ export const ConsoleConfig = Type.Object({
   REDIS_URL: redisUrl,
   CLICKHOUSE_URL: Type.String({
     ...clickhouseUrl,
-    description:
-      'ClickHouse as a user who may insert the counts of records and the facts about pictures. The form is that of the worker.',
+    description: 'ClickHouse as a user who may insert counts and facts about pictures.',
   }),
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
   PAGE_PASSWORD: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Password of the page at `/` of the admin port (docs/page.md), at least 12 characters. Without it the ' +
-        'page is served only to this machine.',
+        'Password of the page (docs/page.md), at least 12 characters. Without it only this machine is served.',
     }),
   ),
   TRUST_PROXY: Type.Optional(trustProxy('The page counts wrong passwords by address.')),
   PAGE_CLICKHOUSE_URL: Type.Optional(
     Type.String({
       ...clickhouseUrl,
-      description:
-        'ClickHouse as a user who may read the views, for the page and the webhook. Default: `CLICKHOUSE_URL`.',
+      description: 'ClickHouse as a user who may read the views. Default: `CLICKHOUSE_URL`.',
     }),
   ),
   S3_ENDPOINT: Type.Optional(
     Type.String({
       ...s3Endpoint,
-      description:
-        'The same as for the gateway. The page reads attachments with it; without it the page has no pictures.',
+      description: 'As in the gateway; without it the page has no pictures.',
     }),
   ),
   ...ObjectStoreConfig.properties,
@@ -64,29 +58,24 @@ export const ConsoleConfig = Type.Object({
     Type.String({
       writeOnly: true,
       pattern: '^https?://',
-      description:
-        'URL that gets a signed request for each new feedback (docs/webhook.md), without user and password.',
+      description: 'URL that gets a request for each new feedback (docs/webhook.md).',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Secret that signs the requests of the webhook: `whsec_` and 24 to 64 bytes in base64, or any other text of ' +
-        'at least 16 characters. Required with the URL.',
+        'Signs them: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters.',
     }),
   ),
   FEEDBACK_WEBHOOK_FORM: Type.Union(webhookForm.anyOf, {
     default: 'standard',
-    description:
-      'What the webhook sends: `standard` for programs; a message for `slack` or `teams`, or an issue for `github`, ' +
-      'for people (docs/webhook.md).',
+    description: '`standard` for programs; `slack`, `teams` or `github` for people.',
   }),
   FEEDBACK_WEBHOOK_EMAIL: Type.Optional(
     Type.Union(webhookEmail.anyOf, {
       description:
-        'Whether the webhook sends the e-mail of the user: `show` or `hide`. Default: `show` in the form `standard`, ' +
-        '`hide` in the others.',
+        'Whether the webhook sends the e-mail of the user: `show` or `hide`. Default: `show` in the form `standard`.',
     }),
   ),
   FEEDBACK_WEBHOOK_TOKEN: Type.Optional(
@@ -94,7 +83,7 @@ export const ConsoleConfig = Type.Object({
       ...webhookToken,
       writeOnly: true,
       description:
-        'Sent as `Authorization: Bearer` with the requests of the webhook. Required for `github`: a token that may write issues.',
+        'Sent as `Authorization: Bearer`. Required for `github`: a token that may write issues.',
     }),
   ),
   FEEDBACK_WEBHOOKS: Type.Optional(
@@ -108,8 +97,7 @@ export const ConsoleConfig = Type.Object({
   PAGE_URL: Type.Optional(
     Type.String({
       pattern: '^https?://',
-      description:
-        'Address at which people open the page, for links in messages of the webhook. Default: messages have no link.',
+      description: 'Address at which people open the page, for links in messages.',
     }),
   ),
 })

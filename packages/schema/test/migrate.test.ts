@@ -37,6 +37,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   const tables = [
     'alerts_raw',
     'analysts',
+    'application_retention',
     'attachments_raw',
     'counted_raw',
     'days_raw',

@@ -19,6 +19,7 @@ const checksums: Record<string, string> = {
   '0011-attachments': 'a3c53d76e5d142af3a8d99f7cc8c21e1669502e2aeccb1d33bce8f282122b00e',
   '0012-analysts': '080b3a9e16aa4936e57a5adc2a097cf98af8271bdf95ea8ae7c93620b01c7232',
   '0013-alerts': '5a26d86670ffa72bd925ba5ae3edbda9afee5215aa67640bf5398ad25eb6a9f9',
+  '0014-application-retention': '6f484268b4b1a47ed2af82e0871cb055251e7e0356dfc41816d5251e51a415ae',
 }
 
 t.test('released migrations never change', async (t) => {

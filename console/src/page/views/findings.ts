@@ -37,8 +37,14 @@ export function findingList(options: {
     sentence(findings.newErrors, (one) => ({
       href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
       link: html`${clientText(one.event, 100)} is new`,
-      text: html` in ${name(one)}: ${wholeNumber(one.events)}
-      ${plural(one.events, 'event')}${one.version === '' ? undefined : html`, last from ${clientText(one.version, 60)}`}`,
+      text: html` in
+      ${name(one)}${one.version === '' ? undefined : html` ${clientText(one.version, 60)}`}:
+      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
+    })),
+    sentence(findings.silent, (one) => ({
+      href: applicationPath(one.bundle_identifier),
+      link: html`${name(one)} is silent`,
+      text: html`: its last event came ${ago(one.atMs, header.nowMs)}`,
     })),
     sentence(findings.stopped, (one) => ({
       href: listPath('logs', { application: one.bundle_identifier, event: one.event }),

@@ -61,7 +61,7 @@ export function overviewView(options: OverviewOptions): Html {
     tools: isNew(data) ? undefined : periodLinks(period, '/'),
     body: isNew(data)
       ? first
-      : html`${first}${findingList({ header, findings, budgets, countedAtMs: behind })}
+      : html`${findingList({ header, findings, budgets, countedAtMs: behind })}${first}
           ${tiles(options)}
           <section class="mini">
             <div class="title">

@@ -17,7 +17,7 @@ export const journalActions = {
   'sender-suppressed': 'a user or device, as a hash',
   'sender-unsuppressed': 'a user or device, as a hash',
   'erasure-begun': 'a user, device or API key, as a hash; empty: what has reappeared',
-  'retention-set': 'logs, feedback or dead-letters',
+  'retention-set': 'logs, feedback, dead-letters or counts',
   'retention-applied': 'what was older than its retention; subject: empty',
   'analyst-created': 'an analyst, by name',
   'analyst-set': 'an analyst',
