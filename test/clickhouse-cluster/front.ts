@@ -45,7 +45,7 @@ export async function startFront(options: { target: string; members: () => reado
 
 const onCluster = / ON CLUSTER '\w+'/
 const heldByAll =
-  /^INSERT INTO intake\.(schema_migrations|installation|erasures|retention|watermark_raw)\b/
+  /^INSERT INTO intake\.(schema_migrations|installation|erasures|(?:application_)?retention|watermark_raw)\b/
 
 const toPlain = (sql: string) =>
   sql

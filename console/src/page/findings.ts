@@ -1,10 +1,13 @@
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import { readVersionCodes } from './read-version-codes.ts'
+import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
 import { cutName, querySettings } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
+  /** Alerts that fire or are unknown. */
+  alerts: RaisedAlert[]
   /**
    * Names of crashes or errors that appeared in the last day, or that only the newest of several
    * versions has; most events first.
@@ -58,7 +61,8 @@ export async function readFindings(
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   type Seconds = Omit<EventFinding, 'atMs'> & { at: number; version: string }
-  const [newErrors, silent, stopped, drift, personal] = await Promise.all([
+  const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
+    readRaisedAlerts(reader, application),
     read<Seconds>(
       `SELECT bundle_identifier, event, number AS events, toUnixTimestamp(first) AS at, version
        FROM (
@@ -107,6 +111,7 @@ export async function readFindings(
   ])
   const inMs = ({ at, ...row }: Seconds) => ({ ...row, atMs: at * 1_000 })
   return {
+    alerts,
     newErrors: newErrors.map(inMs),
     silent: silent.map(inMs),
     stopped: stopped.map(inMs),

@@ -84,7 +84,7 @@ t.test(
       /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC<\/i>\s*<b>6 min behind<\/b>/,
     )
     t.match(text, 'records wait to be stored')
-    t.match(text, 'href="/help/operations/backlog"')
+    t.match(text, 'href="/help/operations/problems#backlog"')
   },
 )
 
@@ -148,7 +148,7 @@ t.test('while ClickHouse is away the header says that records are accepted', asy
     state: 'down' as const,
     title: 'ClickHouse is unavailable or busy',
     detail: 'no response',
-    help: 'docs/operations/insert-retry.md',
+    help: 'docs/operations/problems.md#insert_retry',
     since: new Date().toISOString(),
   }
   const { url } = await startPage(t, { state: { ...calmState, problems: () => [problem] } })

@@ -10,7 +10,7 @@ import type { ParsedJson } from '../body/json.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
-import { plainJson, rowJson } from '../record/row-json.ts'
+import { rowJson } from '../record/row-json.ts'
 import type { Settled } from '../report/outcomes.ts'
 import { requireLease } from '../request.ts'
 import type { Acceptance } from './acceptance.ts'
@@ -73,7 +73,7 @@ export function createAcceptBatch(options: {
     const admitted = acceptance.admit(request, batch, size)
     const { context, rules } = admitted
     const unknown = unknownFields(batch, knownFields)
-    const printer = createLogPrinter(admitted, unknown, isPlain ? plainJson : rowJson)
+    const printer = createLogPrinter(admitted, unknown, isPlain ? JSON.stringify : rowJson)
     leaseShared(request, {
       shared: printer.shared(),
       entries: batch.logs.length,
@@ -85,7 +85,7 @@ export function createAcceptBatch(options: {
     }
     const read = createEntryReader({ printer, rules, isChecked: isPlain, bytesMax: entryBytesMax })
     const entries = await mapInTurns(batch.logs, inTurns, read)
-    const terms = acceptance.terms('logs')
+    const terms = acceptance.terms(admitted)
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
     // Completes all rows at once, without waiting for the sender's turn: this copies no text, and
     // takes only 0.1 ms for the largest batch.

@@ -1,3 +1,11 @@
+export {
+  alertsMax,
+  describeAlert,
+  findAlertProblem,
+  type Alert,
+  type AlertChoice,
+} from './alerts/alert.ts'
+export { createAlertStore, type AlertStore } from './alerts/store.ts'
 export { type ApiKeyDirectory, watchApiKeys } from './api-keys/directory.ts'
 export { allowsBundle } from './api-keys/bundles.ts'
 export { keyLimitNames, type KeyLimitName, type KeyLimits } from './api-keys/key-limits.ts'
@@ -12,7 +20,12 @@ export type { ApiKey } from './api-keys/stored-key.ts'
 export { dayCountName, readUsedToday, sharedCountKey } from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
 export { createWaitingEntries, type JournalEntry, type WaitingEntries } from './journal/journal.ts'
-export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
+export {
+  type PolicyStore,
+  type StoredPolicy,
+  createPolicyStore,
+  suppressedMax,
+} from './policy/store.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export {
   applyEdits,

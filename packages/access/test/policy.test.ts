@@ -35,25 +35,28 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
   t.notOk(policy.isLoaded())
   await until('it is loaded', () => policy.isLoaded())
   t.notOk(policy.isSuppressed(sender()))
-  t.equal(policy.retentionMs('logs'), undefined)
+  t.equal(policy.retentionMs('logs', 'com.example.app'), undefined)
 
   const device = randomUUID()
   t.ok(await store.suppress({ kind: 'user', id: 'user-1', bundleIdentifier: 'com.example.app' }))
   t.ok(await store.suppress({ kind: 'device', id: device }))
   await store.setRetention('feedback', 90)
-  await until('it knows', () => policy.retentionMs('feedback') !== undefined)
+  await until('it knows', () => policy.retentionMs('feedback', 'com.example.app') !== undefined)
   await until('it knows the senders', () => policy.isSuppressed(sender({ device_uuid: device })))
   t.ok(policy.isSuppressed(sender()))
   t.notOk(policy.isSuppressed(sender({ bundle_identifier: 'com.example.other' })))
   t.notOk(policy.isSuppressed(sender({ unique_user_id: 'user-2' })))
   t.ok(policy.isSuppressed(sender({ unique_user_id: 'user-2', device_uuid: device.toUpperCase() })))
-  t.equal(policy.retentionMs('feedback'), 90 * dayMs)
-  t.equal(policy.retentionMs('logs'), undefined)
+  t.equal(policy.retentionMs('feedback', 'com.example.app'), 90 * dayMs)
+  t.equal(policy.retentionMs('logs', 'com.example.app'), undefined)
 
   t.ok(await store.unsuppress({ kind: 'device', id: device }))
   t.notOk(await store.unsuppress({ kind: 'device', id: device }))
   await store.setRetention('feedback', undefined)
-  await until('it has forgotten', () => policy.retentionMs('feedback') === undefined)
+  await until(
+    'it has forgotten',
+    () => policy.retentionMs('feedback', 'com.example.app') === undefined,
+  )
   await until(
     'it has forgotten',
     () => !policy.isSuppressed(sender({ device_uuid: device, unique_user_id: 'x' })),
@@ -66,15 +69,63 @@ t.test('what was dropped is refused, even when the period becomes longer', async
   const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
   t.teardown(() => policy.close())
   await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
-  await until('it knows', () => policy.retentionMs('logs') === 22 * dayMs)
+  await until('it knows', () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs)
   await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
   t.equal((await store.load())!.droppedUntilMs.logs, nowMs - 22 * dayMs, 'it never moves back')
   await store.setRetention('logs', 7)
-  await until('it knows the shorter one', () => policy.retentionMs('logs') === 7 * dayMs)
+  await until(
+    'it knows the shorter one',
+    () => policy.retentionMs('logs', 'com.example.app') === 7 * dayMs,
+  )
   await store.setRetention('logs', undefined)
-  await until('it is longer again', () => policy.retentionMs('logs') === 22 * dayMs)
-  t.equal(policy.retentionMs('feedback'), undefined)
+  await until(
+    'it is longer again',
+    () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs,
+  )
+  t.equal(policy.retentionMs('feedback', 'com.example.app'), undefined)
 })
+
+t.test(
+  'an application can have a shorter period, also after it becomes longer again',
+  async (t) => {
+    const nowMs = Date.parse('2026-11-23T12:00:00Z')
+    const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: () => {} }
+    const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
+    t.teardown(() => policy.close())
+    const days = (bundle: string) => (policy.retentionMs('feedback', bundle) ?? Infinity) / dayMs
+    // A name that looks like a field of another application.
+    for (const bundle of ['com.example.app', 'dropped-until:com.example.app']) {
+      await store.setRetention('feedback', 7, bundle)
+      await until('it knows', () => days(bundle) === 7)
+      t.equal(days('com.example.other'), Infinity)
+      await store.noteDropped('feedback', new Date('2026-11-16T00:00:00Z'), bundle)
+      await store.setRetention('feedback', undefined, bundle)
+      await until('it is longer again', () => days(bundle) === 7.5)
+    }
+    await store.setRetention('feedback', 30, 'com.example.other')
+    await until('it knows', () => days('com.example.other') === 30)
+    await store.setRetention('feedback', 20)
+    await until('the general one is shorter', () => days('com.example.other') === 20)
+    await store.setRetention('feedback', undefined)
+    const field = 'feedback:dropped-until:com.example.other'
+    await redis.hset('{intake}:retention', field, 'none')
+    const unreadable: string[][] = []
+    const other = watchPolicy({
+      ...watching,
+      onUnreadable: (names) => unreadable.push(names),
+      wallMs: () => nowMs,
+    })
+    t.teardown(() => other.close())
+    await until('it is read', () => other.isLoaded())
+    t.equal(
+      other.retentionMs('feedback', 'com.example.other'),
+      dayMs / 2,
+      'the current day remains',
+    )
+    t.same(unreadable, [[`the field ${field} of {intake}:retention`]])
+    await redis.hdel('{intake}:retention', field)
+  },
+)
 
 t.test('a policy that has not changed is not read again', async (t) => {
   const { revision } = (await store.load())!
@@ -180,8 +231,12 @@ t.test(
       const policy = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
       t.teardown(() => policy.close())
       await until('it is loaded', () => policy.isLoaded())
-      t.equal(policy.retentionMs('logs'), 22 * dayMs, value)
-      t.equal(policy.retentionMs('feedback'), 7 * dayMs, 'the other is not harmed')
+      t.equal(policy.retentionMs('logs', 'com.example.app'), 22 * dayMs, value)
+      t.equal(
+        policy.retentionMs('feedback', 'com.example.app'),
+        7 * dayMs,
+        'the other is not harmed',
+      )
       t.same(names, [['the field logs of {intake}:retention']])
       policy.close()
     }
@@ -197,7 +252,11 @@ t.test('if it cannot be read what was dropped, all that can have been is refused
     const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
     t.teardown(() => policy.close())
     await until('it is loaded', () => policy.isLoaded())
-    t.equal(policy.retentionMs('logs'), 22.25 * dayMs, 'from the beginning of the month')
+    t.equal(
+      policy.retentionMs('logs', 'com.example.app'),
+      22.25 * dayMs,
+      'from the beginning of the month',
+    )
     policy.close()
   }
   const dropped = new Date('2026-10-01T00:00:00Z')

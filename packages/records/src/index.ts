@@ -1,3 +1,7 @@
+export { countEvents, type EventQuestion } from './alerts/count-events.ts'
+export { countDeviceShares } from './alerts/count-device-shares.ts'
+export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts'
+export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export * from './dead-letters.ts'
 export * from './erasure/delete-payloads.ts'
@@ -8,11 +12,19 @@ export { listErasures, noteErasure } from './erasure/erasure-list.ts'
 export { moveToJournal, readJournal, type StoredEntry } from './journal.ts'
 export { removeObjects } from './erasure/remove-objects.ts'
 export { type Subject, subjectHash } from './erasure/subject.ts'
-export { erasedFeedback, spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
+export { spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
 export { waitingFrames } from './erasure/waiting-rows.ts'
 export * from './find-records.ts'
 export { type FollowFilter, type Followed, followRecords } from './follow-records.ts'
-export * from './retention.ts'
+export {
+  countExpiredDeadLetters,
+  deleteExpiredDeadLetters,
+  dropMonths,
+  listExpiredMonths,
+} from './retention/drop-months.ts'
+export * from './retention/delete-rows.ts'
+export { type Dropped, keepCounts } from './retention/keep-counts.ts'
+export * from './retention/periods.ts'
 export { type RecordServices, type Services } from './services.ts'
 export {
   startStoredStateMonitor,

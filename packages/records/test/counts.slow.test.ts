@@ -164,6 +164,7 @@ t.test('months that retention drops are no longer counted', async (t) => {
     1,
   )
   await dropMonths(owner, 'logs', ['202609'])
+  await dropMonths(owner, 'counts', ['202609'])
   for (const view of ['hours', 'catalogue']) {
     const rows = await owner.query(
       `SELECT 1 FROM intake.${view} WHERE bundle_identifier = {bundle_identifier:String}`,

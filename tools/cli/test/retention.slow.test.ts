@@ -16,7 +16,10 @@ const at = (time: string) => ({ id: uuidV7(time), time })
 
 t.test('nothing is dropped by default', async (t) => {
   const { stdout } = await intake(['retention', 'show'])
-  t.equal(stdout, 'logs\tnever dropped\nfeedback\tnever dropped\ndead-letters\tnever dropped\n')
+  const never = ['logs', 'feedback', 'dead-letters', 'counts'].map(
+    (kind) => `${kind}\tnever dropped\n`,
+  )
+  t.equal(stdout, never.join(''))
   await insert('logs', [logRow(at('2021-01-01T00:00:00.000Z'))])
   t.match(await applyRetention(services, { now: new Date('2030-01-01') }), {
     logs: [],

@@ -1,3 +1,4 @@
+import type { CountReader } from '../count-reader.ts'
 import { listRecords } from '../list-records.ts'
 import { readFindings } from '../findings.ts'
 import { countFeedback, type Totals } from '../overview.ts'
@@ -14,6 +15,7 @@ import {
   readVersionSteps,
 } from '../read-counts.ts'
 import type { TimeWindow } from '../read-in-windows.ts'
+import { readCrashes } from '../read-crashes.ts'
 import { readSessions, readWeeks } from '../read-usage.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
@@ -65,14 +67,7 @@ export function applicationRoutes(context: ViewContext) {
 
   async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
     const counts = await countReader()
-    const totalsOf = async (window: TimeWindow): Promise<Totals> => {
-      const [events, devices, feedback] = await Promise.all([
-        countEventsIn(counts, window, application),
-        countDevices(counts, window, application),
-        countFeedback(reader, window),
-      ])
-      return { events, devices, feedback: feedback.get(application) ?? 0 }
-    }
+    const totalsOf = (window: TimeWindow) => readTotals(counts, application, window)
     const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
       await Promise.all([
         totalsOf(steps),
@@ -84,8 +79,9 @@ export function applicationRoutes(context: ViewContext) {
         readVersions(counts, steps, application),
         readCountedAt(reader),
       ])
-    const [feedback, sessions, weeks] = await Promise.all([
+    const [feedback, crashes, sessions, weeks] = await Promise.all([
       listRecords(reader, 'feedback', { application }),
+      readCrashes(reader, steps, application),
       unlessClickHouseFails(readSessions(reader, steps, application)),
       unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
@@ -100,10 +96,24 @@ export function applicationRoutes(context: ViewContext) {
       versions,
       sessions,
       weeks,
+      crashes,
       countedAtMs: counts.isExact ? nowMs : countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
     }
   }
+}
+
+async function readTotals(
+  counts: CountReader,
+  application: string,
+  window: TimeWindow,
+): Promise<Totals> {
+  const [events, devices, feedback] = await Promise.all([
+    countEventsIn(counts, window, application),
+    countDevices(counts, window, application),
+    countFeedback(counts, window),
+  ])
+  return { events, devices, feedback: feedback.get(application) ?? 0 }
 }
 
 /**

@@ -7,11 +7,13 @@ import type { Findings } from '../findings.ts'
 import { percent, wholeNumber } from '../numbers.ts'
 import type { Totals } from '../overview.ts'
 import { periods, startsOf, type PeriodName, type Steps } from '../period.ts'
+import type { Crash } from '../read-crashes.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
 import type { VersionSessions, WeekDevices } from '../read-usage.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
+import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { latestFeedback } from './feedback-items.ts'
@@ -37,6 +39,7 @@ export interface ApplicationData {
   sessions: readonly VersionSessions[] | undefined
   weeks: readonly WeekDevices[] | undefined
   feedback: readonly FeedbackSummary[]
+  crashes: readonly Crash[]
   countedAtMs: number | undefined
 }
 
@@ -85,6 +88,7 @@ export function applicationView(options: {
       </div>
       ${latestFeedback({ header, rows: data.feedback, sign }, application)}
       ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
+      ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
       <div class="grid g2">
         ${card(html`Top events <a href="${listPath('logs', { application })}">all events</a>`, eventBars(data.topEvents, now.events))}
         ${card(

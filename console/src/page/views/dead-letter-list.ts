@@ -48,7 +48,7 @@ export function deadLetterList(
         : 'These are all.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
   const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
-    ${helpLink('docs/operations/dead-letters.md')}`
+    ${helpLink('docs/operations/problems.md#dead_letters')}`
   const counted = (nameOf: (reason: DeadLetterReason) => string) => {
     const counts = new Map<string, number>()
     for (const reason of reasons)

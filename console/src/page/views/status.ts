@@ -7,6 +7,8 @@ import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Backlog, Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { RaisedAlert } from '../read-alerts.ts'
+import { alertCard } from './alerts.ts'
 import { clockTime, document } from './document.ts'
 import { helpLink, withApp } from './links.ts'
 import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
@@ -22,6 +24,8 @@ export interface StatusData {
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames
+  /** Alerts on events that fire or are unknown. */
+  alerts: RaisedAlert[]
 }
 
 const absent = '–'
@@ -53,7 +57,7 @@ export function statusView(options: {
     view: 'status',
     title: 'Status',
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
-    body: html`${way(header, data, processes)}
+    body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
       <div class="grid g21">
         ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
         ${problems(header)}

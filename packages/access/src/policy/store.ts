@@ -31,14 +31,17 @@ export interface PolicyStore {
    * Removes a sender from the list of suppressed senders; resolves to false if it was not there.
    */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** Sets for how many days records of a kind are kept; undefined means without limit. */
-  setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Notes that records before `until` have been dropped, so that gateways do not store repeats of
+   * Sets for how many days records of a kind are kept; undefined means without limit. Of an
+   * application: undefined means that only the general period applies.
+   */
+  setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string): Promise<void>
+  /**
+   * Notes that records before `until`, of all applications or of one, have been dropped, so that gateways do not store repeats of
    * them. Without this note, such a repeat would be stored after an operator lengthens the
    * retention period, and the dropped record would reappear.
    */
-  noteDropped(kind: RecordKind, until: Date): Promise<void>
+  noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string): Promise<void>
   /**
    * Adds a rule, which must be valid; resolves to undefined when there are already `rulesMax`
    * rules.
@@ -75,6 +78,8 @@ export interface StoredPolicy {
    * moment cannot be read: then all records before the current month count as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
+  /** The applications whose records are or were kept for a shorter period, by identifier. */
+  applicationRetention: Record<RecordKind, ReadonlyMap<string, ApplicationRetention>>
   /** The rules that can be read, oldest first. */
   rules: readonly Rule[]
   /** Ids of rules that cannot be read. */
@@ -86,6 +91,13 @@ export interface StoredPolicy {
   secret: string | undefined
   /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
   unreadable: string[]
+}
+
+export interface ApplicationRetention {
+  /** Undefined: the general period applies. */
+  days: number | undefined
+  /** As in `StoredPolicy`. If it cannot be read, all records before the current day count as dropped. */
+  droppedUntilMs: number
 }
 
 /**
@@ -154,7 +166,11 @@ if #found == 0 then return 0 end
 redis.call('RPUSH', KEYS[3], ARGV[2])
 redis.call('SET', KEYS[2], ARGV[1])
 return redis.call('HDEL', KEYS[1], unpack(found))`
-const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
+const daysField = (kind: RecordKind, bundle?: string) =>
+  bundle === undefined ? kind : `${kind}:days:${bundle}`
+const droppedField = (kind: RecordKind, bundle?: string) =>
+  `${kind}:dropped-until${bundle === undefined ? '' : `:${bundle}`}`
+const applicationField = /^(logs|feedback):(?:days|dropped-until):([^]+)$/
 
 /**
  * @param options.who who makes the changes, for the journal
@@ -229,19 +245,19 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       return remove(suppressedKey, fields, entry)
     },
 
-    async setRetention(kind, days) {
+    async setRetention(kind, days, bundleIdentifier) {
       await readSalt()
       const change = redis
         .multi()
-        .hset(retentionKey, kind, days ?? 0)
+        .hset(retentionKey, daysField(kind, bundleIdentifier), days ?? 0)
         .set(revisionKey, randomUUID())
       await execAll(change)
     },
 
-    async noteDropped(kind, until) {
+    async noteDropped(kind, until, bundleIdentifier) {
       await readSalt()
       const keys = [retentionKey, revisionKey]
-      const field = droppedField(kind)
+      const field = droppedField(kind, bundleIdentifier)
       await redis.eval(dropScript, keys.length, ...keys, field, until.getTime(), randomUUID())
     },
 
@@ -310,14 +326,32 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       }
       // A retention period that cannot be read counts as unlimited. Even then, the field
       // `dropped-until` keeps gateways from storing repeats of dropped records.
-      const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
-      const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
+      const periodOf = (kind: RecordKind, bundle?: string) =>
+        numberOf(daysField(kind, bundle)) || undefined
+      const droppedUntil = (kind: RecordKind, bundle?: string) =>
+        numberOf(droppedField(kind, bundle)) ?? Infinity
+      const applicationsOf = (kind: RecordKind) => {
+        const found = new Map<string, ApplicationRetention>()
+        for (const field of retention.keys()) {
+          const [, ofKind, bundle = ''] = applicationField.exec(field) ?? []
+          if (ofKind !== kind || found.has(bundle)) continue
+          found.set(bundle, {
+            days: periodOf(kind, bundle),
+            droppedUntilMs: droppedUntil(kind, bundle),
+          })
+        }
+        return found
+      }
       return {
         salt,
         revision: current,
         suppressed,
         retentionDays: { logs: periodOf('logs'), feedback: periodOf('feedback') },
         droppedUntilMs: { logs: droppedUntil('logs'), feedback: droppedUntil('feedback') },
+        applicationRetention: {
+          logs: applicationsOf('logs'),
+          feedback: applicationsOf('feedback'),
+        },
         rules,
         unreadableRules,
         secret: storedSecret,

@@ -1,7 +1,7 @@
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
-import type { PolicyStore, StoredPolicy } from './store.ts'
+import type { ApplicationRetention, PolicyStore, StoredPolicy } from './store.ts'
 import {
   deriveSubjectKey,
   earlierSuppressionHash,
@@ -15,10 +15,10 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * How long records of this kind are certainly kept, in milliseconds since their `time`. Older
-   * ones may have been dropped. Undefined if records are kept without limit.
+   * How long records of this kind and application are certainly kept, in milliseconds since their
+   * `time`. Older ones may have been dropped. Undefined if records are kept without limit.
    */
-  retentionMs(kind: RecordKind): number | undefined
+  retentionMs(kind: RecordKind, bundleIdentifier: string): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
   isSuppressed(sender: {
     bundle_identifier: string
@@ -40,6 +40,21 @@ function beginningOfMonth(atMs: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
 }
 
+/** Retention of an application drops only whole days, and never the current day. */
+const beginningOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs
+
+/**
+ * @param latest returns the latest moment before which records can have been dropped
+ */
+function keptMs(
+  { days = Infinity, droppedUntilMs }: ApplicationRetention,
+  nowMs: number,
+  latest: (nowMs: number) => number,
+): number {
+  if (droppedUntilMs === 0) return days * dayMs
+  return Math.max(0, Math.min(days * dayMs, nowMs - Math.min(droppedUntilMs, latest(nowMs))))
+}
+
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
  * is unavailable the last known policy remains valid. A known rule also remains valid when its
@@ -56,7 +71,7 @@ export function watchPolicy(options: {
   /** Returns the current time in milliseconds since 1970. */
   wallMs?: () => number
 }): Policy & { close(): void } {
-  const { wallMs = () => Date.now() } = options
+  const { wallMs = Date.now } = options
   let policy: StoredPolicy | undefined
   let rules = noRules
   let hashesOf: (sender: Suppression) => string[] = () => []
@@ -81,16 +96,19 @@ export function watchPolicy(options: {
 
   return {
     isLoaded: () => policy !== undefined,
-    retentionMs(kind) {
+    retentionMs(kind, bundleIdentifier) {
       if (policy === undefined) return undefined
-      const { [kind]: days = Infinity } = policy.retentionDays
-      if (days === Infinity && policy.droppedUntilMs[kind] === 0) return undefined
-      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(wallMs()))
-      const keptMs = Math.min(
-        days * dayMs,
-        droppedUntilMs === 0 ? Infinity : wallMs() - droppedUntilMs,
+      const { [kind]: days } = policy.retentionDays
+      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
+      const own = policy.applicationRetention[kind].get(bundleIdentifier)
+      if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
+      const nowMs = wallMs()
+      const general = { days, droppedUntilMs }
+      const ms = Math.min(
+        keptMs(general, nowMs, beginningOfMonth),
+        own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
       )
-      return keptMs === Infinity ? undefined : Math.max(0, keptMs)
+      return ms === Infinity ? undefined : ms
     },
     isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
       if (policy === undefined || policy.suppressed.size === 0) return false

@@ -1,5 +1,5 @@
-import { erasedFeedback } from './tombstones.ts'
-import { type ClickHouse } from '@intake/clickhouse'
+import { erasedFeedback, feedbackByDay } from './tombstones.ts'
+import { type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { attachmentPrefix, originalKey, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 
@@ -9,14 +9,28 @@ const removalsAtOnce = 64
  * Deletes the attachments and thumbnails of all feedback that has a tombstone. Resolves to the
  * number of deleted objects.
  */
-export async function removeErasedObjects(
+export const removeErasedObjects = (
   clickhouse: Pick<ClickHouse, 'query'>,
   objects: Pick<ObjectStore, 'list' | 'remove'>,
+): Promise<number> => removeObjectsOf({ clickhouse, objects }, erasedFeedback)
+
+/**
+ * Deletes the attachments and thumbnails of stored feedback. Resolves to the number of deleted
+ * objects.
+ *
+ * @param condition selects rows of `intake.feedback_raw`
+ */
+export async function removeObjectsOf(
+  services: {
+    clickhouse: Pick<ClickHouse, 'query'>
+    objects: Pick<ObjectStore, 'list' | 'remove'>
+  },
+  condition: { sql: string; params: QueryParams },
 ): Promise<number> {
   let removed = 0
-  for await (const { day, ids } of erasedFeedback(clickhouse)) {
-    const isErased = (key: string) => ids.has(parseAttachmentKey(originalKey(key))?.id ?? '')
-    removed += await removeObjects(objects, attachmentPrefix(day), isErased)
+  for await (const { day, ids } of feedbackByDay(services.clickhouse, condition)) {
+    const isWanted = (key: string) => ids.has(parseAttachmentKey(originalKey(key))?.id ?? '')
+    removed += await removeObjects(services.objects, attachmentPrefix(day), isWanted)
   }
   return removed
 }

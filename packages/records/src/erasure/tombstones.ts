@@ -73,7 +73,7 @@ export async function writeTombstones(
 
 /**
  * Gives a record a tombstone if its dead letter has one, and the reverse: a repeat of an erased
- * record may be stored as a record or as a dead letter. Months that retention has dropped get no
+ * record may be stored as a record or as a dead letter. What retention has dropped gets no
  * tombstones. Resolves to the number of dead letters that got a tombstone.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
@@ -83,13 +83,16 @@ export async function spreadTombstones(clickhouse: Sql): Promise<number> {
     await insert(
       clickhouse,
       table,
-      `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days
+      `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days,
+               (SELECT mapFromArrays(groupArray(bundle_identifier), groupArray(days))
+                FROM intake.application_retention FINAL WHERE kind = {kind:String}) AS own_days
              SELECT DISTINCT ${identity} FROM intake.dead_letters_raw
              WHERE ver = ${tombstoneVer} AND table = {kind:String}
                AND bundle_identifier != '' AND time = UUIDv7ToDateTime(id, 'UTC')
                AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
                AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC')
                AND (kept_days = 0 OR time >= toStartOfMonth(now('UTC') - toIntervalDay(kept_days)))
+               AND (own_days[bundle_identifier] = 0 OR time >= toStartOfDay(now('UTC') - toIntervalDay(own_days[bundle_identifier])))
                AND (${identity}) NOT IN (SELECT ${identity} FROM intake.${table}))`,
       params,
     )
@@ -122,18 +125,22 @@ function insert(
   )
 }
 
-/** Yields the ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
-export async function* erasedFeedback(
+export const erasedFeedback = { sql: `ver = ${tombstoneVer}`, params: {} }
+
+/** Yields the ids of stored feedback by day (`YYYY-MM-DD`), one day at a time. */
+export async function* feedbackByDay(
   clickhouse: Pick<ClickHouse, 'query'>,
+  { sql, params }: { sql: string; params: QueryParams },
 ): AsyncGenerator<{ day: string; ids: Set<string> }> {
-  const erased = `FROM intake.feedback_raw WHERE ver = ${tombstoneVer}`
+  const from = `FROM intake.feedback_raw WHERE ${sql}`
   const days = await clickhouse.query<{ day: string }>(
-    `SELECT DISTINCT toString(toDate(time)) AS day ${erased} ORDER BY day`,
+    `SELECT DISTINCT toString(toDate(time)) AS day ${from} ORDER BY day`,
+    params,
   )
   for (const { day } of days) {
     const rows = await clickhouse.query<{ id: string }>(
-      `SELECT DISTINCT toString(id) AS id ${erased} AND toDate(time) = {day:Date}`,
-      { day },
+      `SELECT DISTINCT toString(id) AS id ${from} AND toDate(time) = {day:Date}`,
+      { ...params, day },
     )
     yield { day, ids: new Set(rows.map(({ id }) => id)) }
   }

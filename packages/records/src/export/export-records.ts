@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
-import { readRetention } from '../retention.ts'
+import { readPeriods } from '../retention/periods.ts'
 import {
   lockPath,
   manifestPath,
@@ -259,7 +259,7 @@ async function readDropped(
   clickhouse: ClickHouse,
   { kinds }: ExportScope,
 ): Promise<Manifest['dropped_before']> {
-  const days = await readRetention(clickhouse)
+  const { general: days } = await readPeriods(clickhouse)
   const entries = kinds.map(async (kind) => {
     const first = days[kind] === undefined ? null : await readFirstMonth(clickhouse, kind)
     return [kind, first] as const

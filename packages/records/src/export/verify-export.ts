@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
+import { readPeriods } from '../retention/periods.ts'
 import { readManifest, type StoredManifest } from './export-records.ts'
 import type { ExportFile, Manifest } from './manifest.ts'
 import { countArrived } from './read-records.ts'
@@ -59,9 +60,10 @@ export async function verifyExport(options: {
       `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: run the export again, then compare again`,
     )
   }
-  const isDropped = Object.values(before?.manifest.dropped_before ?? {}).some(
-    (time) => time !== null,
-  )
+  const { applications } = await readPeriods(clickhouse)
+  const isDropped =
+    applications.length > 0 ||
+    Object.values(before?.manifest.dropped_before ?? {}).some((time) => time !== null)
   if (surplus > deleted && !isDropped) {
     problems.push(
       `the files have ${surplus} records that ClickHouse no longer has, and the deletions have ${deleted}: run the export again, then compare again`,

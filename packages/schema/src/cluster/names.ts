@@ -1,21 +1,22 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { localName, toLocal } from './statements.ts'
+import { isSharded, localName, toLocal } from './statements.ts'
 
 type Place = Pick<ClickHouse, 'cluster'>
 
 /**
- * Returns the name of the table in which a server stores the rows of a sharded table. In a cluster,
- * only this local table has partitions and mutations; the Distributed table has none.
+ * Returns the name of the table in which a server stores the rows of a table. In a cluster, only
+ * the local table of a sharded table has partitions and mutations; the Distributed table has none.
  */
 export const storedTable = ({ cluster }: Place, table: string): string =>
-  cluster === undefined ? table : localName(table)
+  cluster === undefined || !isSharded(table) ? table : localName(table)
 
 /**
- * Returns the statement that applies an `ALTER TABLE` of a sharded table on every server. If
- * `change` has conditions that read sharded tables, each server reads its local tables.
+ * Returns the statement that applies an `ALTER TABLE` on every server. If `change` has conditions
+ * that read sharded tables, each server reads its local tables. A table that every server holds
+ * completely is altered through its replication.
  */
 export const alterStored = (place: Place, table: string, change: string): string =>
-  place.cluster === undefined
+  place.cluster === undefined || !isSharded(table)
     ? `ALTER TABLE intake.${table} ${change}`
     : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
 

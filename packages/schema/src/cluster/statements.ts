@@ -30,12 +30,14 @@ const everywhere: ReadonlySet<string> = new Set([
   'installation',
   'erasures',
   'retention',
+  'application_retention',
   'journal',
   'watermark_raw',
   'hours_raw',
   'days_raw',
   'counted_raw',
   'recounts_raw',
+  'alerts_raw',
   'analysts',
   'pseudonym_key',
 ])
@@ -45,7 +47,7 @@ const everywhere: ReadonlySet<string> = new Set([
  * with the plain name has the rows of all servers.
  */
 export const localName = (name: string): string => `${name}_local`
-const isSharded = (table: string): boolean => table in sharded
+export const isSharded = (table: string): boolean => table in sharded
 
 /**
  * Rewrites SQL that reads tables by their plain names, so that it reads the tables of one server.

@@ -34,9 +34,19 @@ export const otherDefinitions: readonly Definition[] = [
     name: 'retention',
     comment: 'How long records are kept.',
     columns: {
-      kind: 'logs, feedback or dead-letters.',
+      kind: 'logs, feedback, dead-letters or counts.',
       days: 'Days of time that are kept; 0: all.',
       set_at: 'When it was set, UTC. The latest row of a kind counts.',
+    },
+  },
+  {
+    name: 'application_retention',
+    comment: 'How long records of single applications are kept, if shorter than all others.',
+    columns: {
+      kind: 'logs or feedback.',
+      bundle_identifier: 'The application.',
+      days: 'Days of time that are kept; 0: as in retention.',
+      set_at: 'When it was set, UTC. The latest row of a kind and application counts.',
     },
   },
   {

@@ -1,50 +1,49 @@
 import { plural } from '@intake/runtime'
-import { readRetention, retentionKinds, writeRetention, type RetentionKind } from '@intake/records'
+import {
+  readPeriods,
+  retentionKinds,
+  writeApplicationPeriod,
+  writeRetention,
+  type RetentionKind,
+  type Services,
+} from '@intake/records'
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
+import { UsageError } from '../endpoints.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
-import { expiryTimes, findExpired } from '../retention/find-expired.ts'
+import { findExpired, readExpiry, type Expired } from '../retention/find-expired.ts'
 import { noteChange } from '../journal.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
-import { print, printJson } from '../print.ts'
+import { print, printJson, printRow } from '../print.ts'
 
 const daysMax = 36_500
+
+const guide = `
+Records are dropped by whole months, once all of the month is older than the period; dead letters are dropped one by
+one. Gateways refuse ids that are older, because their records may have been dropped.
+Counts (intake.hours, intake.catalogue) are kept as long as logs, or longer: then they have no devices and no examples.
+--bundle keeps the logs or feedback of one application for a shorter time. They are dropped by days; general: no longer.`
 
 /** `intake retention set|show|apply`: manages how long records are kept. */
 export function defineRetention(retention: Command): void {
   retention
     .command('set')
     .addArgument(new Argument('<kind>', 'what is kept').choices(retentionKinds))
-    .addArgument(new Argument('<period>', '90d, or never').argParser(parsePeriod))
-    .description('keep records for this long; nothing is dropped until intake retention apply')
-    .addHelpText(
-      'after',
-      '\nRecords are dropped by whole months, once all of the month is older than the period; dead letters are\n' +
-        'dropped one by one. Gateways refuse ids that are older, because their records may have been dropped.',
+    .addArgument(
+      new Argument('<period>', '90d, never, or with --bundle: general').argParser(parsePeriod),
     )
-    .action((kind: RetentionKind, period: Period) =>
-      withServices(async ({ clickhouse, redis }) => {
-        const recordKind = kinds.find((one) => one === kind)
-        await noteChange(redis, {
-          action: 'retention-set',
-          subject: kind,
-          detail: {
-            before: (await readRetention(clickhouse))[kind] ?? null,
-            after: period.days ?? null,
-          },
-        })
-        // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
-        await confirmChange(redis, async () => {
-          await writeRetention(clickhouse, kind, period.days)
-          if (recordKind !== undefined) {
-            await createPolicyStore({ redis }).setRetention(recordKind, period.days)
-          }
-        })
-        print(describe(kind, period.days))
-      }),
+    .option('--bundle <identifier>', 'only records of this application')
+    .description('keep records for this long; nothing is dropped until intake retention apply')
+    .addHelpText('after', guide)
+    .action((kind: RetentionKind, period: Period, { bundle }: { bundle?: string }) =>
+      withServices((services) =>
+        bundle === undefined
+          ? setGeneral(services, kind, period)
+          : setApplication(services, { kind, bundleIdentifier: bundle, period }),
+      ),
     )
 
   retention
@@ -53,12 +52,22 @@ export function defineRetention(retention: Command): void {
     .option('--json', 'print the days as JSON; null: never dropped')
     .action((flags: { json?: boolean }) =>
       withServices(async ({ clickhouse }) => {
-        const days = await readRetention(clickhouse)
+        const { general: days, applications } = await readPeriods(clickhouse)
         if (flags.json) {
           const entries = retentionKinds.map((kind) => [kind, days[kind] ?? null])
-          return printJson(Object.fromEntries(entries))
+          return printJson({
+            ...Object.fromEntries(entries),
+            applications: applications.map(({ kind, bundleIdentifier, days: own }) => ({
+              kind,
+              bundle_identifier: bundleIdentifier,
+              days: own,
+            })),
+          })
         }
-        for (const kind of retentionKinds) print(describe(kind, days[kind]))
+        for (const kind of retentionKinds) printRow(describe(kind, days[kind]))
+        for (const { kind, bundleIdentifier, days: own } of applications) {
+          printRow(describe(kind, own, bundleIdentifier))
+        }
       }),
     )
 
@@ -70,35 +79,104 @@ export function defineRetention(retention: Command): void {
     .action(({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) =>
       withServices(async (services) => {
         const report = dryRun
-          ? await findExpired(
-              services,
-              expiryTimes(await readRetention(services.clickhouse), new Date()),
-            )
+          ? await findExpired(services, await readExpiry(services, new Date()))
           : await applyRetention(services, { progress: createProgress().say })
         if (json) return printJson({ dryRun, ...report })
-        for (const kind of kinds) {
-          const months = report[kind].join(' ') || 'none'
-          print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
-        }
-        const { objects, deadLetters } = report
-        const what = `${objects} ${plural(objects, 'object')}, ${deadLetters} ${plural(deadLetters, 'dead letter')}`
-        print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
+        printReport(report, dryRun)
       }),
     )
+}
+
+function printReport(report: Expired, dryRun: boolean): void {
+  for (const kind of [...kinds, 'counts'] as const) {
+    const months = report[kind].join(' ') || 'none'
+    print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
+  }
+  for (const { kind, bundleIdentifier, month, rows } of report.applications) {
+    const what = `${dryRun ? 'to delete' : 'deleted'}: ${rows} ${plural(rows, 'row')} of ${month}`
+    printRow([kind, what, bundleIdentifier])
+  }
+  const { objects, deadLetters } = report
+  const what = `${objects} ${plural(objects, 'object')}, ${deadLetters} ${plural(deadLetters, 'dead letter')}`
+  print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
+}
+
+async function setGeneral(
+  { clickhouse, redis }: Services,
+  kind: RetentionKind,
+  { days, isGeneral }: Period,
+): Promise<void> {
+  if (isGeneral) throw new UsageError('general is for one application: add --bundle.')
+  const recordKind = kinds.find((one) => one === kind)
+  const before = (await readPeriods(clickhouse)).general[kind] ?? null
+  await noteChange(redis, {
+    action: 'retention-set',
+    subject: kind,
+    detail: { before, after: days ?? null },
+  })
+  // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
+  await confirmChange(redis, async () => {
+    await writeRetention(clickhouse, kind, days)
+    if (recordKind !== undefined) await createPolicyStore({ redis }).setRetention(recordKind, days)
+  })
+  printRow(describe(kind, (await readPeriods(clickhouse)).general[kind]))
+}
+
+async function setApplication(
+  { clickhouse, redis }: Services,
+  choice: { kind: RetentionKind; bundleIdentifier: string; period: Period },
+): Promise<void> {
+  const { bundleIdentifier, period } = choice
+  const kind = kinds.find((one) => one === choice.kind)
+  if (kind === undefined) throw new UsageError('--bundle is for logs and feedback.')
+  if (bundleIdentifier === '' || bundleIdentifier.includes('*')) {
+    throw new UsageError('Name one application by its whole bundle identifier.')
+  }
+  const { general: periods, applications } = await readPeriods(clickhouse)
+  const general = periods[kind]
+  const { days } = period
+  if (!period.isGeneral && (days === undefined || (general !== undefined && days >= general))) {
+    throw new UsageError(
+      `The period of an application must be shorter than the general one (${describeDays(general)}). ` +
+        'general removes it.',
+    )
+  }
+  const before = applications.find(
+    (one) => one.kind === kind && one.bundleIdentifier === bundleIdentifier,
+  )
+  await noteChange(redis, {
+    action: 'retention-set',
+    subject: kind,
+    detail: { bundle: bundleIdentifier, before: before?.days ?? null, after: days ?? null },
+  })
+  await confirmChange(redis, async () => {
+    await writeApplicationPeriod(clickhouse, { kind, bundleIdentifier, days })
+    await createPolicyStore({ redis }).setRetention(kind, days, bundleIdentifier)
+  })
+  printRow(describe(kind, days ?? general, bundleIdentifier))
 }
 
 interface Period {
   /** The number of days after which data is dropped; undefined if never. */
   days: number | undefined
+  /** Whether the general period shall apply to an application. */
+  isGeneral: boolean
 }
 
 function parsePeriod(text: string): Period {
-  if (text === 'never') return { days: undefined }
+  if (text === 'never' || text === 'general')
+    return { days: undefined, isGeneral: text === 'general' }
   const days = Number(/^(\d+)d$/.exec(text)?.[1])
-  if (days >= 1 && days <= daysMax) return { days }
-  throw new InvalidArgumentError(`Give a number of days (1d to ${daysMax}d), or never.`)
+  if (days >= 1 && days <= daysMax) return { days, isGeneral: false }
+  throw new InvalidArgumentError(`Give a number of days (1d to ${daysMax}d), never or general.`)
 }
 
-function describe(kind: RetentionKind, days: number | undefined): string {
-  return `${kind}\t${days === undefined ? 'never dropped' : `${days}d`}`
-}
+const describeDays = (days: number | undefined) =>
+  days === undefined ? 'never dropped' : `${days}d`
+
+/** Returns the cells of a line. */
+const describe = (kind: RetentionKind, days: number | undefined, bundle?: string): string[] => [
+  kind,
+  describeDays(days),
+  ...(bundle === undefined ? [] : [bundle]),
+]

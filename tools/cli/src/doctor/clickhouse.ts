@@ -6,6 +6,7 @@ import {
   readInstallation,
   type ClickHouseFacts,
 } from '@intake/schema'
+import { readPeriods, type Periods } from '@intake/records'
 import { keptFreeBytes } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
@@ -18,6 +19,8 @@ export interface ClickHouseExamination {
          * missing or differ from those of this version.
          */
         installation: string | null | undefined
+        /** Undefined like `installation`. */
+        periods: Periods | undefined
         /**
          * How many milliseconds ClickHouse's clock is ahead of this machine's. The measurement is
          * not exact, so this is a range.
@@ -44,14 +47,15 @@ export async function examineClickHouse(
   try {
     const facts = await inspectClickHouse(clickhouse)
     const { schemaDifferences } = facts
-    const installation =
-      schemaDifferences.length > 0 ? undefined : await readInstallation(clickhouse)
+    const isComplete = schemaDifferences.length === 0
+    const installation = isComplete ? await readInstallation(clickhouse) : undefined
+    const periods = isComplete ? await readPeriods(clickhouse) : undefined
     const sentAt = Date.now()
     const wallMs = await readClickHouseClock(clickhouse)
     const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
     return {
       findings: findClickHouseProblems(facts, options),
-      facts: { ...facts, installation, aheadMs },
+      facts: { ...facts, installation, periods, aheadMs },
     }
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error

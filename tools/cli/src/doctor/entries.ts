@@ -1,4 +1,4 @@
-import { createApiKeyStore, createPolicyStore } from '@intake/access'
+import { createApiKeyStore, createPolicyStore, type StoredPolicy } from '@intake/access'
 import { ReplyError, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 
@@ -7,19 +7,22 @@ const restore =
 
 /**
  * Finds entries of this installation in Redis that cannot be read. Reports only their names, which
- * reveal nothing of their content.
+ * reveal nothing of their content. `policy` is undefined if it cannot be read.
  */
-export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
+export async function examineEntries(
+  redis: Redis,
+): Promise<{ findings: Finding[]; policy: StoredPolicy | undefined }> {
+  let policy: StoredPolicy | undefined
   const findings = await Promise.all([
     examine('the API keys', async () => [
       ...(await createApiKeyStore({ redis }).load()).unreadable.values(),
     ]),
-    examine(
-      'the policy',
-      async () => (await createPolicyStore({ redis }).load())?.unreadable ?? [],
-    ),
+    examine('the policy', async () => {
+      policy = await createPolicyStore({ redis }).load()
+      return policy?.unreadable ?? []
+    }),
   ])
-  return findings.flat()
+  return { findings: findings.flat(), policy }
 }
 
 async function examine(what: string, read: () => Promise<string[]>): Promise<Finding[]> {

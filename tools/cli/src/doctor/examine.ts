@@ -1,13 +1,15 @@
+import type { StoredPolicy } from '@intake/access'
 import { limits } from '@intake/contract'
-import type { RedisInspection } from '@intake/redis'
+import type { Periods } from '@intake/records'
 import { readBucket } from '../bucket.ts'
 import { examineBucket } from './bucket.ts'
 import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
-import { finding, type Finding } from './finding.ts'
+import { findDifferences } from '../retention/correct-policy.ts'
+import { degraded, finding, type Finding } from './finding.ts'
 import { examineReader } from './reader.ts'
-import { examineRedis } from './redis.ts'
+import { examineRedis, type RedisExamination } from './redis.ts'
 
 export interface Examination {
   findings: Finding[]
@@ -85,7 +87,7 @@ export async function examine(options: {
   }
 }
 
-function describeServers(facts: RedisInspection | undefined): string {
+function describeServers(facts: RedisExamination['facts']): string {
   const { servers, replicas } = facts ?? { servers: [], replicas: [] }
   const versions = [...new Set(servers.map(({ version }) => version))].toSorted().join(', ')
   const counts = [
@@ -97,7 +99,7 @@ function describeServers(facts: RedisInspection | undefined): string {
 
 /** Finds problems that show only when Redis and ClickHouse are compared. */
 function compare(
-  redis: RedisInspection | undefined,
+  redis: RedisExamination['facts'],
   clickhouse: ClickHouseExamination['facts'],
 ): Finding[] {
   if (redis === undefined || clickhouse === undefined) return []
@@ -110,7 +112,26 @@ function compare(
   return [
     ...findClockProblems(clocks, { skewMaxMs: limits.clockSkewMaxMs }),
     ...findInstallationProblems(redis.installation, clickhouse.installation),
+    ...findRetentionProblems(redis.policy, clickhouse.periods),
   ]
+}
+
+/** Finds a retention that gateways do not know, for example because a command was killed. */
+function findRetentionProblems(
+  policy: StoredPolicy | undefined,
+  periods: Periods | undefined,
+): Finding[] {
+  if (policy === undefined || periods === undefined) return []
+  const kinds = new Set(findDifferences(policy, periods).map(({ kind }) => kind))
+  return [...kinds].map((kind) =>
+    degraded(
+      finding(
+        'configuration',
+        `gateways do not know the retention of ${kind} that ClickHouse has`,
+        'Run intake retention apply, which corrects Redis by it.',
+      ),
+    ),
+  )
 }
 
 /**

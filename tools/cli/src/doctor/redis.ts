@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { StoredPolicy } from '@intake/access'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import { findLostShards, readShards, shardPrefix } from '@intake/queue'
@@ -17,7 +18,7 @@ import {
   titleOf,
 } from '@intake/redis'
 import { redisMemoryBytesMin, withTimeout } from '@intake/runtime'
-import { findUnreadableEntries } from './entries.ts'
+import { examineEntries } from './entries.ts'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const connectTimeoutMs = 10_000
@@ -40,10 +41,10 @@ interface RedisExpectations {
   replicasMin: number
 }
 
-interface Examination {
+export interface RedisExamination {
   findings: Finding[]
   /** Undefined if Redis cannot be used. */
-  facts: (RedisInspection & { shards: number }) | undefined
+  facts: (RedisInspection & { shards: number; policy: StoredPolicy | undefined }) | undefined
 }
 
 /**
@@ -53,7 +54,10 @@ interface Examination {
  *   correct
  * @param options.replicasMin how many replicas each server must have
  */
-export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
+export async function examineRedis(
+  url: string,
+  options: RedisExpectations,
+): Promise<RedisExamination> {
   let lastError: Error | undefined
   const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
   // An `error` event ends the examination. In a cluster, errors of single nodes emit no such event.
@@ -70,7 +74,7 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
   }
 }
 
-async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
+async function examine(redis: Redis, options: RedisExpectations): Promise<RedisExamination> {
   const { replicasMin } = options
   // Checks first whether the server of `mainTag` accepts writes. If that server is a replica, its
   // other problems do not matter, because its settings are not those of the primary.
@@ -87,13 +91,10 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
   const names = new Set(tags.map((tag) => nameOf(redis, tag)))
   const asked = shards.filter((shard) => names.has(nameOf(redis, shardPrefix(shard))))
   const { installation } = facts
-  const [lost, unreadable] =
+  const [lost, entries] =
     installation === null
-      ? [[], []]
-      : await Promise.all([
-          findLostShards(redis, installation, asked),
-          findUnreadableEntries(redis),
-        ])
+      ? [[], { findings: [], policy: undefined }]
+      : await Promise.all([findLostShards(redis, installation, asked), examineEntries(redis)])
   return {
     findings: [
       // If a server other than that of shard 0 refuses writes, Intake is only degraded: gateways
@@ -104,9 +105,9 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
       ...facts.servers.flatMap((one) => findRedisProblems(one, options)),
       ...facts.replicas.flatMap((one) => findReplicaProblems(one, options)),
       ...findShardProblems(lost),
-      ...unreadable,
+      ...entries.findings,
     ],
-    facts: { ...facts, shards: shards.length },
+    facts: { ...facts, shards: shards.length, policy: entries.policy },
   }
 }
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import {
   deleteExpiredDeadLetters,
+  deleteExpiredRows,
   dropMonths,
+  keepCounts,
   noteErasure,
-  readRetention,
   removeObjects,
+  type Dropped,
   type Services,
 } from '@intake/records'
 import { kinds } from '@intake/contract'
@@ -12,13 +14,23 @@ import { createPolicyStore } from '@intake/access'
 import { confirmChange } from '../confirm-change.ts'
 import { noteChange } from '../journal.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
-import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
+import { correctPolicy } from './correct-policy.ts'
+import {
+  expiredPrefixes,
+  findExpired,
+  readExpiry,
+  type Expired,
+  type Expiry,
+} from './find-expired.ts'
+
+/** For rewriting a month of one table. */
+const rewriteTimeoutMs = 60 * 60_000
 
 /**
  * Drops data that is older than its retention period. Resolves to a report of what was dropped,
  * which is also written to the journal of erasures. The retention in ClickHouse is the valid one.
  * If the policy in Redis differs from it, first corrects the policy and waits until gateways know
- * the change.
+ * the change. An interrupted call is completed by the next one.
  *
  * @param options.now the time from which the age of records is measured
  */
@@ -28,40 +40,73 @@ export async function applyRetention(
 ): Promise<Expired> {
   const { clickhouse, redis, objects } = services
   const { now = new Date(), progress = () => {} } = options
-  const retention = await readRetention(clickhouse)
-  const policy = createPolicyStore({ redis })
-  const known = await policy.load()
-  const unknown = kinds.filter((kind) => known?.retentionDays[kind] !== retention[kind])
-  // Also confirms a policy that needs no change, because an earlier attempt may have changed it
-  // without a confirmation.
-  await confirmChange(redis, async () => {
-    for (const kind of unknown) await policy.setRetention(kind, retention[kind])
-  })
-  if (unknown.length > 0) await untilGatewaysKnow(progress)
+  if (await correctPolicy(services)) await untilGatewaysKnow(progress)
 
-  const before = expiryTimes(retention, now)
-  for (const kind of kinds) {
-    const end = before[kind]
-    if (end !== undefined) await confirmChange(redis, () => policy.noteDropped(kind, monthOf(end)))
-  }
-  const expired = await findExpired(services, before)
-  const { logs, feedback, deadLetters } = expired
-  if (logs.length + feedback.length + deadLetters + expired.objects === 0) return expired
+  const expiry = await readExpiry(services, now)
+  await noteDropped(services, expiry)
+  const expired = await findExpired(services, expiry)
+  const { logs, feedback, counts, applications, deadLetters } = expired
+  const rows = logs.length + feedback.length + counts.length + applications.length
+  if (rows + deadLetters + expired.objects === 0) return expired
 
   await noteChange(redis, { action: 'retention-applied', subject: '', detail: expired })
   const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
   const note = (report: Expired, finishedAt?: Date) =>
     noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
   await note(expired)
-  for (const kind of kinds) await dropMonths(clickhouse, kind, expired[kind])
+  const counted = droppedWithoutCounts(expiry, expired)
+  if (counted.length > 0) {
+    progress('counting what is dropped')
+    await keepCounts(clickhouse, counted, (reason) => progress(`it cannot be counted: ${reason}`))
+  }
+  for (const kind of [...kinds, 'counts'] as const) {
+    await dropMonths(clickhouse, kind, expired[kind])
+  }
   const dropped = { ...expired, objects: 0 }
-  for (const prefix of expiredPrefixes(before.feedback)) {
+  for (const prefix of expiredPrefixes(expiry.before.feedback)) {
     dropped.objects += await removeObjects(objects, prefix)
   }
-  if (deadLetters > 0 && before['dead-letters'] !== undefined)
-    await deleteExpiredDeadLetters(clickhouse, before['dead-letters'])
+  for (const scope of expiry.applications) {
+    const months = applications
+      .filter((one) => one.kind === scope.kind && scope.bundles.includes(one.bundleIdentifier))
+      .map(({ month }) => month)
+    if (months.length === 0) continue
+    progress(`deleting ${scope.kind} of ${scope.bundles.join(', ')}`)
+    dropped.objects += await deleteExpiredRows(services, scope, {
+      months: [...new Set(months)],
+      timeoutMs: rewriteTimeoutMs,
+    })
+  }
+  if (deadLetters > 0 && expiry.before['dead-letters'] !== undefined)
+    await deleteExpiredDeadLetters(clickhouse, expiry.before['dead-letters'])
   await note(dropped, new Date())
   return dropped
+}
+
+/** Gateways refuse repeats of what was dropped, even when a period becomes longer. */
+async function noteDropped({ redis }: Services, { before, applications }: Expiry): Promise<void> {
+  const policy = createPolicyStore({ redis })
+  await confirmChange(redis, async () => {
+    for (const kind of kinds) {
+      const end = before[kind]
+      if (end !== undefined) await policy.noteDropped(kind, monthOf(end))
+    }
+    for (const { kind, before: end, bundles } of applications) {
+      for (const bundle of bundles) await policy.noteDropped(kind, end, bundle)
+    }
+  })
+}
+
+/** The logs that are dropped before their counts. */
+function droppedWithoutCounts({ before, applications }: Expiry, expired: Expired): Dropped[] {
+  const all =
+    before.logs !== undefined &&
+    before.logs.getTime() !== before.counts?.getTime() &&
+    expired.logs.length > 0
+      ? [{ before: monthOf(before.logs) }]
+      : []
+  const isOfApplications = expired.applications.some(({ kind }) => kind === 'logs')
+  return isOfApplications ? [...all, ...applications.filter(({ kind }) => kind === 'logs')] : all
 }
 
 const monthOf = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))

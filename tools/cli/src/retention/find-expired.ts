@@ -1,8 +1,11 @@
 import {
   countExpiredDeadLetters,
+  findExpiredRows,
   listExpiredMonths,
-  type Retention,
-  type RetentionKind,
+  readPeriods,
+  type ApplicationPeriod,
+  type ExpiredRows,
+  type ExpiredScope,
   type Services,
 } from '@intake/records'
 import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
@@ -12,31 +15,77 @@ export interface Expired {
   /** The months whose rows are expired, as `YYYYMM`. */
   logs: string[]
   feedback: string[]
+  counts: string[]
+  /** Rows of applications with shorter periods, in months that are not expired as a whole. */
+  applications: ExpiredRows[]
   deadLetters: number
   objects: number
 }
 
-/** For each kind, the time before which its data is expired; undefined if it never expires. */
-export type ExpiryTimes = Record<RetentionKind, Date | undefined>
+/** When data expires. */
+export interface Expiry {
+  /** For each kind, the time before which its data is expired; undefined if it never expires. */
+  before: Record<'logs' | 'feedback' | 'counts' | 'dead-letters', Date | undefined>
+  applications: ExpiredScope[]
+}
 
-export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
-  const before = (days: number | undefined) =>
-    days === undefined ? undefined : new Date(now.getTime() - days * dayMs)
+/** ClickHouse refuses parameters of more than 128 KiB, and identifiers have up to a kilobyte. */
+const applicationsMax = 100
+
+export async function readExpiry(
+  { clickhouse }: Pick<Services, 'clickhouse'>,
+  now: Date,
+): Promise<Expiry> {
+  const { general: days, applications } = await readPeriods(clickhouse)
+  const before = (period: number | undefined) =>
+    period === undefined ? undefined : new Date(now.getTime() - period * dayMs)
   return {
-    logs: before(retention.logs),
-    feedback: before(retention.feedback),
-    'dead-letters': before(retention['dead-letters']),
+    before: {
+      logs: before(days.logs),
+      feedback: before(days.feedback),
+      counts: before(days.counts),
+      'dead-letters': before(days['dead-letters']),
+    },
+    applications: [...scopesOf(applications, now)],
   }
 }
 
+/** Applications with the same period share statements, so a month is rewritten once for all. */
+function* scopesOf(periods: readonly ApplicationPeriod[], now: Date): Generator<ExpiredScope> {
+  for (const kind of kinds) {
+    const ofKind = periods.filter((one) => one.kind === kind)
+    for (const days of new Set(ofKind.map((one) => one.days))) {
+      const before = dayOf(new Date(now.getTime() - days * dayMs))
+      const bundles = ofKind.filter((one) => one.days === days).map((one) => one.bundleIdentifier)
+      for (let at = 0; at < bundles.length; at += applicationsMax) {
+        yield { kind, before, bundles: bundles.slice(at, at + applicationsMax) }
+      }
+    }
+  }
+}
+
+/** Records of an application are dropped by whole days, so that parts are rewritten once a day. */
+const dayOf = (time: Date) => new Date(Math.floor(time.getTime() / dayMs) * dayMs)
+
 export async function findExpired(
   { clickhouse, objects }: Pick<Services, 'clickhouse' | 'objects'>,
-  before: ExpiryTimes,
+  { before, applications }: Expiry,
 ): Promise<Expired> {
-  const expired: Expired = { logs: [], feedback: [], deadLetters: 0, objects: 0 }
-  for (const kind of kinds) {
+  const expired: Expired = {
+    logs: [],
+    feedback: [],
+    counts: [],
+    applications: [],
+    deadLetters: 0,
+    objects: 0,
+  }
+  for (const kind of [...kinds, 'counts'] as const) {
     const end = before[kind]
     if (end !== undefined) expired[kind] = await listExpiredMonths(clickhouse, kind, end)
+  }
+  for (const scope of applications) {
+    const found = await findExpiredRows(clickhouse, scope)
+    expired.applications.push(...found.filter(({ kind, month }) => !expired[kind].includes(month)))
   }
   for (const prefix of expiredPrefixes(before.feedback)) {
     for await (const _ of objects.list(prefix)) expired.objects++

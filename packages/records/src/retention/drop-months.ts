@@ -1,36 +1,13 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { alterStored, storedTable, systemTable } from '@intake/schema'
-import { tombstoneVer } from './erasure/tombstones.ts'
-
-export const retentionKinds = ['logs', 'feedback', 'dead-letters'] as const
-export type RetentionKind = (typeof retentionKinds)[number]
-
-/** For how many days records are kept; undefined means without limit. */
-export type Retention = Record<RetentionKind, number | undefined>
+import { tombstoneVer } from '../erasure/tombstones.ts'
 
 /** The tables whose months are dropped, by kind. */
-const partitioned = { logs: ['logs_raw'], feedback: ['feedback_raw', 'attachments_raw'] } as const
-
-export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
-  const rows = await clickhouse.query<{ kind: RetentionKind; days: number }>(
-    'SELECT kind, days FROM intake.retention FINAL',
-  )
-  const days = new Map(rows.map((row) => [row.kind, row.days]))
-  return Object.fromEntries(
-    retentionKinds.map((kind) => [kind, days.get(kind) || undefined]),
-  ) as Retention
-}
-
-export async function writeRetention(
-  clickhouse: Pick<ClickHouse, 'insertSelect'>,
-  kind: RetentionKind,
-  days: number | undefined,
-): Promise<void> {
-  await clickhouse.insertSelect(
-    'INSERT INTO intake.retention (kind, days) SELECT {kind:String}, {days:UInt32}',
-    { kind, days: days ?? 0 },
-  )
-}
+export const partitioned = {
+  logs: ['logs_raw'],
+  feedback: ['feedback_raw', 'attachments_raw'],
+  counts: ['hours_raw', 'days_raw'],
+} as const
 
 /** Lists the months (`YYYYMM`, UTC) that have stored rows and end at or before `before`. */
 export async function listExpiredMonths(
@@ -47,8 +24,8 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`), with their tombstones, their counts and their rows of `attachments_raw`.
- * All versions of a record are in the same month, so no hidden version reappears.
+ * Drops months (`YYYYMM`), with their tombstones. All versions of a record are in the same month, so
+ * no hidden version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -60,10 +37,6 @@ export async function dropMonths(
        SETTINGS max_partition_size_to_drop = 0`
     for (const table of partitioned[kind]) {
       await clickhouse.command(alterStored(clickhouse, table, drop))
-    }
-    if (kind === 'feedback') continue
-    for (const counts of ['hours_raw', 'days_raw']) {
-      await clickhouse.command(`ALTER TABLE intake.${counts} ${drop}`)
     }
   }
 }

@@ -1,0 +1,100 @@
+import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
+import { pause } from '@intake/runtime'
+import { alterStored, storedTable, systemTable } from '@intake/schema'
+import { removeObjectsOf } from '../erasure/remove-objects.ts'
+import type { Services } from '../services.ts'
+import { partitioned } from './drop-months.ts'
+
+/** Records of some applications whose retention is shorter than the general one. */
+export interface ExpiredScope {
+  kind: RecordKind
+  /** Records with an earlier `time` are expired. */
+  before: Date
+  bundles: readonly string[]
+}
+
+/** How many rows of an application are expired, in each month (`YYYYMM`). Every version counts. */
+export interface ExpiredRows {
+  kind: RecordKind
+  bundleIdentifier: string
+  month: string
+  rows: number
+}
+
+const pollMs = 500
+
+const condition = ({ before, bundles }: ExpiredScope): { sql: string; params: QueryParams } => ({
+  sql: `bundle_identifier IN {bundles:Array(String)} AND time < {before:DateTime64(3, 'UTC')}`,
+  params: { bundles, before: sqlTime(before) },
+})
+
+export async function findExpiredRows(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: ExpiredScope,
+): Promise<ExpiredRows[]> {
+  const { kind } = scope
+  const { sql, params } = condition(scope)
+  const tables = partitioned[kind].map(
+    (table) => `SELECT bundle_identifier, time FROM intake.${table} WHERE ${sql}`,
+  )
+  const found = await clickhouse.query<Omit<ExpiredRows, 'kind'>>(
+    `SELECT bundle_identifier AS bundleIdentifier, toString(toYYYYMM(time)) AS month, count() AS rows
+     FROM (${tables.join(' UNION ALL ')}) GROUP BY bundleIdentifier, month ORDER BY bundleIdentifier, month`,
+    params,
+  )
+  return found.map((one) => ({ kind, ...one }))
+}
+
+/**
+ * Deletes expired rows, with their objects, tombstones and every version, so that no hidden version
+ * reappears. One month after the other is rewritten; what an interrupted call has left is deleted by
+ * the next one. Resolves to the number of deleted objects.
+ *
+ * @param options.months the months (`YYYYMM`) with such rows
+ * @throws {Error} if ClickHouse has not rewritten a month within `timeoutMs`; it continues by itself
+ */
+export async function deleteExpiredRows(
+  services: Pick<Services, 'clickhouse' | 'objects'>,
+  scope: ExpiredScope,
+  options: { months: readonly string[]; timeoutMs: number },
+): Promise<number> {
+  const { clickhouse } = services
+  const { kind } = scope
+  const { sql, params } = condition(scope)
+  // Objects first, because the rows say which they are.
+  const objects = kind === 'feedback' ? await removeObjectsOf(services, { sql, params }) : 0
+  for (const month of options.months) {
+    for (const table of partitioned[kind]) {
+      await untilRewritten(clickhouse, table, options.timeoutMs)
+      const remove = `DELETE IN PARTITION ID '${month}' WHERE ${sql} SETTINGS mutations_sync = 0`
+      await clickhouse.command(alterStored(clickhouse, table, remove), params)
+      await untilRewritten(clickhouse, table, options.timeoutMs)
+    }
+  }
+  return objects
+}
+
+/** Waits until ClickHouse has done all mutations of a table, also those of an earlier command. */
+async function untilRewritten(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  table: string,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
+      `SELECT count() AS mutations, max(latest_fail_reason) AS failure
+       FROM ${systemTable(clickhouse, 'mutations')}
+       WHERE database = 'intake' AND table = {table:String} AND NOT is_done AND NOT is_killed`,
+      { table: storedTable(clickhouse, table) },
+    )
+    if (unfinished === undefined || unfinished.mutations === 0) return
+    if (performance.now() >= deadline) {
+      throw new Error(
+        `ClickHouse is still rewriting intake.${table}: run intake retention apply again later. ${unfinished.failure}`,
+      )
+    }
+    await pause(pollMs)
+  }
+}

@@ -1,0 +1,74 @@
+import { ClickHouseError, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { syncReplicas } from '@intake/schema'
+import { countNames, refreshCounts } from '../counts/refresh-counts.ts'
+
+/** Records that are about to be dropped: of some applications, or of all. */
+export interface Dropped {
+  /** Midnight UTC. Records with an earlier `time` are dropped. */
+  before: Date
+  /** Undefined: all applications. */
+  bundles?: readonly string[]
+}
+
+/** The version of a kept count, which is the highest possible one: no later count replaces it. */
+const keptVer = '18446744073709551615'
+
+/** The tables of counts, and what a kept count has. It has no trace of single devices or records. */
+const countTables = [
+  { table: 'hours_raw', period: 'hour', columns: 'event_counts', kept: 'event_counts' },
+  {
+    table: 'days_raw',
+    period: 'day',
+    columns: 'entries, warnings',
+    kept: `entries, arrayMap(one -> (one.1, one.2, one.3, one.4, one.5, one.6, one.7, toUUID('00000000-0000-0000-0000-000000000000')), warnings)`,
+  },
+] as const
+
+/**
+ * Makes the counts of records final that are about to be dropped, without the sketches of their
+ * devices and the ids of examples. `refreshCounts` may count such an hour again, for example when a
+ * late record arrives; it cannot replace the final count.
+ *
+ * @param onFailed called with the reason why something could not be counted before
+ */
+export async function keepCounts(
+  clickhouse: Pick<
+    ClickHouse,
+    'query' | 'lines' | 'insertRows' | 'insertSelect' | 'command' | 'cluster'
+  >,
+  dropped: readonly Dropped[],
+  onFailed: (reason: string) => void,
+): Promise<void> {
+  await syncReplicas(clickhouse, ['logs_raw', 'recounts_raw'])
+  for (const name of countNames) {
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name }).catch((error: unknown) => {
+      if (!(error instanceof ClickHouseError)) throw error
+      onFailed(error.message)
+    })
+  }
+  const tables = countTables.map(({ table }) => table)
+  await syncReplicas(clickhouse, tables)
+  for (const { table, period, columns, kept } of countTables) {
+    const key = `bundle_identifier, ${period}`
+    for (const { before, bundles } of dropped) {
+      const ofThese =
+        bundles === undefined ? '' : 'AND bundle_identifier IN {bundles:Array(String)}'
+      await clickhouse.insertSelect(
+        `INSERT INTO intake.${table} (${key}, ${columns}, ver)
+         SELECT ${key}, ${kept}, ${keptVer} FROM intake.${table} FINAL
+         WHERE ver < ${keptVer} AND ${period} < {before:DateTime64(3, 'UTC')} ${ofThese}
+         SETTINGS max_partitions_per_insert_block = 0`,
+        { before: sqlTime(before), ...(bundles && { bundles }) },
+      )
+    }
+    // Removes the former counts from disk.
+    const months = await clickhouse.query<{ month: number }>(
+      `SELECT DISTINCT toYYYYMM(${period}) AS month FROM intake.${table}
+       WHERE ver < ${keptVer} AND (${key}) IN (SELECT ${key} FROM intake.${table} WHERE ver = ${keptVer})`,
+    )
+    for (const { month } of months) {
+      await clickhouse.command(`OPTIMIZE TABLE intake.${table} PARTITION ID '${month}' FINAL`)
+    }
+  }
+  await syncReplicas(clickhouse, tables)
+}
