@@ -23,7 +23,7 @@ import { createAnnounceMetrics } from '../../../worker/dist/deliver/announce-fee
 import { registerCountMetrics } from '../../../console/dist/counts.js'
 import { createThumbnailMetrics } from '../../../console/dist/thumbnails/metrics.js'
 import { createWebhookMetrics } from '../../../console/dist/webhook/metrics.js'
-import { statesTable } from './states-page.mjs'
+import { statesList } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run generate`. Do not edit. -->\n\n'
 
@@ -254,11 +254,11 @@ ${metricsList(consoleMetrics(), common)}
 export function statesPage() {
   return `# All states
 
-${generated}Where each bad state is visible. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
+${generated}Where each bad state is visible: its state in \`/status\`, its alert, a metric, its log line. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
 \`problems\` in \`/status\`; \`down\` also means not ready. The alerts are those of [observability](../observability.md). The
 log line has the code in \`problem\` and its page in \`help\`; when the state ends it follows again with \`over:\`.
 
-${statesTable()}
+${statesList()}
 
 States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
 records is only \`degraded\`.
