@@ -70,7 +70,7 @@ const printing: [args: string[], lines: number][] = [
   [['user', 'erase', hostile], 2],
   [['user', 'unsuppress', hostile], 0],
   [['erasures', 'list'], 0],
-  [['retention', 'show'], 3],
+  [['retention', 'show'], 4],
   [['rules', 'add', 'drop', '--bundle', hostile, '--event', hostile], 0],
   [['rules', 'list'], 0],
   [['rules', 'list', '--json'], 1],

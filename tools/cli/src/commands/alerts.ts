@@ -33,7 +33,7 @@ interface AddOptions {
 }
 
 const readTimeoutMs = 10_000
-/** How long `test` waits for a console to send the message; shorter than the timeout of `withRedis`. */
+/** How long `test` waits for consoles to send the message; shorter than the timeout of `withRedis`. */
 const sendTimeoutMs = 8_000
 const sendPollMs = 200
 
@@ -220,13 +220,13 @@ async function sendTest(redis: Redis, alertId: string): Promise<string> {
     for (;;) {
       const outcome = await sink.outcome(delivery)
       if (outcome === undefined)
-        throw new UsageError('No console has a receiver (docs/webhook.md).')
+        throw new UsageError('Consoles have no receiver (docs/webhook.md).')
       if (outcome !== 'waiting') {
         if (outcome.failure === '') return 'The receiver has taken it.'
         throw new UsageError(`It could not be sent: ${outcome.failure}.`)
       }
       if (performance.now() > deadline) {
-        throw new UsageError('No console has sent it yet; its log has the reason.')
+        throw new UsageError('Consoles have not sent it yet; their log has the reason.')
       }
       await pause(sendPollMs)
     }
