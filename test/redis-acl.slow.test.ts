@@ -83,6 +83,7 @@ async function startApp(
   const app = createAppProcess({
     name,
     args: [join(root, name, 'dist/main.js')],
+    // A console has the rights of a worker.
     env: { ...services, REDIS_URL: urlOf(name === 'console' ? 'worker' : name), ...env },
     logFile: join(dataDir, `${name}.log`),
   })
