@@ -69,9 +69,9 @@ make_all() {
   write console clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
   write console page-clickhouse-url "$(clickhouse_url reader clickhouse-reader-password clickhouse:8123)"
   write console page-password "$(kept page-password)"
-  for name in url secret token; do
-    value=$(given feedback-webhook-$name)
-    rm_or_write console feedback-webhook-$name "$value"
+  for name in webhook-url webhook-secret webhook-token webhooks; do
+    value=$(given feedback-$name)
+    rm_or_write console feedback-$name "$value"
   done
   write cli clickhouse-url "$(clickhouse_url intake clickhouse-password clickhouse:8123)"
 }

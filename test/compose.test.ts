@@ -12,6 +12,7 @@ interface Service {
   build?: { target: string }
   environment?: Record<string, string>
   ports?: string[]
+  profiles?: string[]
   volumes?: string[]
   networks?: string[] | Record<string, { aliases?: string[] } | null>
   network_mode?: string
@@ -36,6 +37,14 @@ t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = services.flatMap(([, service]) => service.ports ?? [])
   t.equal(ports.length, 8)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
+})
+
+t.test('docker compose up starts all of Intake, with the page', async (t) => {
+  t.same(
+    services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name])),
+    ['prometheus', 'grafana'],
+  )
+  t.match(compose.services['console']?.ports, [/3004:?.*:3004$/])
 })
 
 t.test('compose has no secret with a default', async (t) => {
@@ -235,7 +244,7 @@ t.test('the secrets of compose', async (t) => {
       t.match(volume ?? ':ro', /:ro$/, name)
       for (const [setting, path] of Object.entries(environment)) {
         // A webhook has no secret until an operator gives one.
-        if (!setting.endsWith('_FILE') || setting.startsWith('FEEDBACK_WEBHOOK_')) continue
+        if (!setting.endsWith('_FILE') || setting.startsWith('FEEDBACK_WEBHOOK')) continue
         const source = `${volume?.split('-secrets:')[0]}/${path.replace('/run/intake-secrets/', '')}`
         t.ok(first.has(source), `${name}: ${setting}`)
       }
@@ -247,6 +256,7 @@ t.test('the secrets of compose', async (t) => {
       FEEDBACK_WEBHOOK_URL: 'https://hooks.example.com/a?b=c&d',
       FEEDBACK_WEBHOOK_SECRET: 'whsec_ab+/cd==',
       FEEDBACK_WEBHOOK_TOKEN: 'a token',
+      FEEDBACK_WEBHOOKS: '[{"bundle":"com.example.*","url":"https://a.example?b=$c"}]',
     }
     t.equal(run([], given).stderr, '')
     for (const [name, value] of Object.entries(given)) {

@@ -73,6 +73,49 @@ if (executablePath === undefined) {
       )
     }
 
+    await t.test('one language is shown; its example is copied, its section marked', async (t) => {
+      const context = await browser.newContext({
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      t.teardown(() => context.close())
+      const { tab, incidents } = await watch(await context.newPage(), origin)
+      await tab.goto(`${origin}/docs`)
+      const first = tab.locator('details:has(#curl) pre').first()
+      t.ok(await first.isVisible())
+      await tab.click('summary:has(#the-client-for-swift)')
+      t.notOk(await first.isVisible(), 'another language hides the first')
+      const code = tab.locator('details[open] .code').first()
+      await code.locator('button').click()
+      await code.getByText('Copied').waitFor()
+      t.equal(
+        await tab.evaluate('navigator.clipboard.readText()'),
+        await code.locator('pre').textContent(),
+      )
+      await tab.goto(`${origin}/docs#limits`)
+      await tab.waitForFunction("document.querySelector('nav [aria-current]')?.hash === '#limits'")
+      t.same(incidents, [])
+    })
+
+    await t.test(
+      'without scripts a language is chosen, and on a phone every column is seen',
+      async (t) => {
+        const viewport = { width: 390, height: 800 }
+        const context = await browser.newContext({ javaScriptEnabled: false, viewport })
+        t.teardown(() => context.close())
+        const tab = await context.newPage()
+        await tab.goto(`${origin}/docs`)
+        await tab.click('summary:has(#the-client-for-swift)')
+        t.ok(await tab.isVisible('details:has(#the-client-for-swift) pre'))
+        t.equal(await tab.locator('button').count(), 0)
+        const cells = await tab.locator('td').all()
+        t.ok(cells.length > 50)
+        for (const cell of cells) {
+          const box = await cell.boundingBox()
+          t.ok(box === null || box.x + box.width <= 390, await cell.innerText())
+        }
+      },
+    )
+
     await t.test('the policy refuses a style that is not its own, which is noticed', async (t) => {
       const { tab, incidents } = await watch(await browser.newPage(), origin)
       const { headers, body } = await app.inject('/docs')

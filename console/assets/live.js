@@ -1,5 +1,4 @@
-// The script of the live view: every two seconds it reads the events that have arrived. No other
-// view has a script.
+// The script of the live view: every two seconds it reads the events that have arrived.
 const rows = document.getElementById('rows')
 const state = document.getElementById('state')
 const held = document.getElementById('held')
@@ -72,9 +71,6 @@ async function ask() {
 held.addEventListener('click', () => {
   show()
   held.hidden = true
-})
-addEventListener('keyup', ({ key, target }) => {
-  if (key === '/' && !target.closest('input')) document.getElementById('q').focus()
 })
 button.hidden = false
 button.addEventListener('click', () => {

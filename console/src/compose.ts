@@ -1,19 +1,32 @@
 import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
-import { checkConsoleConfig, objectStoreSettings, type ConsoleConfig } from '@intake/config'
+import {
+  checkConsoleConfig,
+  objectStoreSettings,
+  webhookReceivers,
+  type ConsoleConfig,
+} from '@intake/config'
 import { startAdminServer } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
-import { feedbackWebhook, markDeliveries } from '@intake/queue/consume'
+import {
+  alertWebhook,
+  createDeliverySink,
+  feedbackWebhook,
+  markDeliveries,
+} from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
 import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
+import { createAlertStore } from '@intake/access'
 import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
+import { startAlertWebhook } from './alerts/alert-webhook.ts'
+import { createAlertRun, startAlerts } from './alerts/alerts.ts'
 import { registerCountMetrics, startCounts } from './counts.ts'
 import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
-import { createBodyWriter } from './webhook/forms/index.ts'
+import { createReceivers } from './webhook/receivers.ts'
 
 export interface Context {
   config: ConsoleConfig
@@ -60,7 +73,8 @@ export async function compose(context: Context): Promise<void> {
     registry,
     onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
   })
-  openWebhook(context, { registry, connections, watch })
+  openWebhooks(context, { registry, connections, watch })
+  evaluateAlerts(context, { connections })
   count(context, { connections, registry, watch })
   const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
   log.info({ adminPort }, 'console is up')
@@ -179,33 +193,52 @@ interface Parts {
   watch: Watch
 }
 
-/** Opens the webhook if one is configured, and tells workers whether to announce feedback. */
-function openWebhook(
+/**
+ * Opens the webhooks of feedback and alerts if there is a receiver, and tells workers whether to
+ * announce feedback.
+ */
+function openWebhooks(
   { config, log, owner }: Context,
   { registry, connections, watch }: Parts,
 ): void {
-  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
-  const { FEEDBACK_WEBHOOK_TOKEN: token, FEEDBACK_WEBHOOK_EMAIL: email } = config
   const { redis, reader, onQueueError: onError } = connections
-  const isWanted = url !== undefined && secret !== undefined
-  owner.own(markDeliveries({ redis, queue: feedbackWebhook, isWanted, onError }))
+  const rows = webhookReceivers(config)
+  const isWanted = rows.length > 0
+  for (const queue of [feedbackWebhook, alertWebhook]) {
+    owner.own(markDeliveries({ redis, queue, isWanted, onError }))
+  }
   if (!isWanted) return
+  const shared = {
+    receivers: createReceivers(rows),
+    pageUrl: config.PAGE_URL,
+    reader,
+    redis,
+    log,
+    onError,
+    onFailed: (detail: string) => watch.problems.note('webhook_fails', detail),
+  }
+  owner.own(startAlertWebhook(shared))
+  owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
+}
+
+/** Evaluates alerts. They have a connection of their own to ClickHouse. */
+function evaluateAlerts(context: Context, { connections }: Pick<Parts, 'connections'>): void {
+  const { log, owner } = context
+  const { redis, clickhouse: store, onQueueError } = connections
+  const sink = createDeliverySink({ redis, queue: alertWebhook, onError: onQueueError })
+  owner.add(() => sink.close())
+  const onError = limitRepeats((err, omitted) => {
+    const help = 'docs/alerts.md'
+    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown')
+  })
+  const alerts = createAlertStore({ redis })
+  const reader = createReader(context, countTimeoutMs, 1)
   owner.own(
-    startFeedbackWebhook({
-      url,
-      secret,
-      token,
-      writeBody: createBodyWriter({
-        form: config.FEEDBACK_WEBHOOK_FORM,
-        showsEmail: email === undefined ? undefined : email === 'show',
-        pageUrl: config.PAGE_URL,
-      }),
-      reader,
-      redis,
-      metrics: registry,
-      log,
+    startAlerts({
+      run: createAlertRun({ alerts, reader, store, sink, onError }),
+      takeTurn: async (ms) =>
+        (await redis.set('{intake}:alerts:turn', process.pid, 'PX', ms, 'NX')) !== null,
       onError,
-      onFailed: (detail) => watch.problems.note('webhook_fails', detail),
     }),
   )
 }

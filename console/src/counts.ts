@@ -26,7 +26,7 @@ export interface Counts {
 export function registerCountMetrics(registry: Registry, { ageMs }: Pick<Counts, 'ageMs'>): void {
   addGauge(registry, {
     name: 'intake_counted_age_seconds',
-    help: 'Time since the hours, or the catalogue, were last counted. Every console reports the same: take `max`, not `sum`.',
+    help: 'Time since the hours, or the catalogue, were last counted (shared).',
     labels: ['name'],
     read: () =>
       countNames.flatMap((name) => {

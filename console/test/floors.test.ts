@@ -8,6 +8,7 @@ t.test('no file imports from a higher floor', async (t) => {
       'main.ts',
       'compose.ts',
       'admin',
+      'alerts',
       'webhook',
       'thumbnails',
       'counts.ts',

@@ -9,7 +9,7 @@ const backlog = {
   state: 'degraded',
   since,
   detail: 'logs: 30 rows wait',
-  help: 'docs/operations/backlog.md',
+  help: 'docs/operations/problems.md#backlog',
 } as const
 
 const print = (report: Partial<WorkerReport>) =>

@@ -8,6 +8,7 @@ import {
   parseTrustProxy,
   publicUrlOf,
   type GatewayConfig,
+  formBytesMax,
 } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
@@ -84,7 +85,7 @@ export interface AppOptions {
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
   /** Counts what each API key holds in the queue; by default nothing counts it. */
-  queueShares?: Pick<QueueShares, 'add'>
+  queueShares?: Pick<QueueShares, 'unsent'>
   /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
@@ -113,7 +114,7 @@ export async function buildApp(
   const outcomes = createOutcomes({
     counts: options.outcomeCounts,
     refusals,
-    wallMs: options.wallMs ?? (() => Date.now()),
+    wallMs: options.wallMs ?? Date.now,
   })
   const addressOf = createAddressOf(parseTrustProxy(config.TRUST_PROXY))
   const limitAddresses = (max: number) =>
@@ -125,7 +126,7 @@ export async function buildApp(
     onPreflight: metrics.preflight,
   })
   const edge = createEdge(options, outcomes, cors)
-  const app = createFastify(options, { edge, outcomes, cors })
+  const app = createFastify(options, { edge, outcomes })
 
   decorateRequests(app)
   await app.register(errorHandler, { outcomes })
@@ -177,6 +178,7 @@ function createEdge(
     headersTimeoutMs,
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes, cors),
+    cors,
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({
@@ -189,17 +191,16 @@ function createEdge(
 
 function createFastify(
   { log, wrapHandler = (serve) => serve }: AppOptions,
-  { edge, outcomes, cors }: { edge: HttpEdge; outcomes: Outcomes; cors: Cors | undefined },
+  { edge, outcomes }: { edge: HttpEdge; outcomes: Outcomes },
 ): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
-  const allowOrigins = cors?.wrap ?? ((serve: Handler) => serve)
   const app: FastifyInstance = fastify({
     loggerInstance,
     logController: new LogController({
       disableRequestLogging: true,
     }),
     ...requestOptions,
-    serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
+    serverFactory: (serve) => edge.serverFactory(wrapHandler(serve)),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
     frameworkErrors: answerFrameworkErrors(outcomes),
@@ -220,7 +221,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: metrics.accepted[kind],
-      onHeld: queueShares?.add,
+      held: queueShares?.unsent,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),
@@ -295,6 +296,7 @@ async function registerOperations(
     }),
     attachments: {
       bytesMax: config.ATTACHMENT_BYTES_MAX,
+      formBytesMax: formBytesMax(config.ATTACHMENT_BYTES_MAX),
       pixelsMax: config.ATTACHMENT_PIXELS_MAX,
       keepsMetadata: config.KEEP_METADATA,
     },

@@ -373,7 +373,7 @@ function watchRules(
     config,
     counters,
     clock: systemClock,
-    wallMs: () => Date.now(),
+    wallMs: Date.now,
   })
   const queueShares = own(
     startQueueShares({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey } from '@intake/access'
+import type { Exchange } from '@intake/http-edge'
 import type { RequestSpan } from '@intake/tracing'
 
 /** What a request has used of its key's limits. */
@@ -22,7 +23,7 @@ export interface ByteLease {
    * @throws {IntakeError} `busy` when the bytes are not available or exceed the share of the API
    * key; `malformed_http` after `release`: the client has disconnected, and the work should end
    */
-  extend(bytes: number): void
+  extend: (bytes: number) => void
   /**
    * Gives the bytes and the place back to the budget as soon as all work passed to `retainWhile`
    * has settled. May be called repeatedly.
@@ -35,6 +36,8 @@ export interface ByteLease {
 declare module 'fastify' {
   /** The state of a request: all that later steps know of it from earlier ones. */
   interface FastifyRequest {
+    /** Undefined until `beforeBody` has begun, and if the request did not arrive over a connection. */
+    exchange: Exchange | undefined
     /** The API key of the sender; set before the body of any write operation is read. */
     apiKey: ApiKey | undefined
     /** Undefined until a place for the body is taken. */
@@ -62,6 +65,7 @@ export const requestOptions = {
 
 /** Declares the properties to Fastify, so that all requests have the same shape. */
 export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('exchange')
   app.decorateRequest('apiKey')
   app.decorateRequest('bodyLease')
   app.decorateRequest('charge')

@@ -124,13 +124,14 @@ export async function startGateway(
     ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000' }),
     ...options.env,
   })
+  const { wallMs = Date.now } = options
   const rules = compileRules({ rules: (options.rules ?? []).map(asRule), secret: ruleSecret })
   const { app } = await buildApp({
     config,
     ports: {
       apiKeys: {
         isLoaded: () => options.keysLoaded ?? true,
-        find: (sent) => (sent === secret ? key : undefined),
+        find: (sent) => (sent === secret && options.keysLoaded !== false ? key : undefined),
       },
       attachments: {
         async put(object) {
@@ -156,7 +157,7 @@ export async function startGateway(
         config,
         counters: createMemoryCounters(),
         clock: systemClock,
-        wallMs: options.wallMs ?? (() => Date.now()),
+        wallMs,
       }),
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
@@ -165,7 +166,9 @@ export async function startGateway(
       ...(options.overShare && { overShare: options.overShare }),
       strict: true,
       clockSkewMaxMs: limits.clockSkewMaxMs,
+      wallMs,
     }),
+    wallMs,
     problems: { present: () => [], note: () => {} },
     isDraining: () => false,
     sweepClock: options.clock,

@@ -65,7 +65,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F24',
     edits: [
       {
-        file: 'packages/runtime/dist/clock.js',
+        file: 'packages/runtime/dist/deadline.js',
         find: 'return await Promise.race([work, late]);',
         replace: 'late.catch(() => {}); return await work;',
       },
@@ -201,6 +201,30 @@ export const plantedBugs: PlantedBug[] = [
       },
     ],
     reason: 'no object of the user is stored',
+  },
+  {
+    name: 'the queue forgets which requests of the webhook were sent',
+    scenario: 'F68',
+    edits: [
+      {
+        file: 'packages/queue/dist/delivery-sink.js',
+        find: 'removeOnComplete: { age: daySeconds, count: 2 * idsMax }',
+        replace: 'removeOnComplete: true',
+      },
+    ],
+    reason: 'no feedback was announced again',
+  },
+  {
+    name: 'a killed console gives up its requests',
+    scenario: 'F69',
+    edits: [
+      {
+        file: 'packages/queue/dist/deliveries.js',
+        find: 'maxStalledCount: Number.MAX_SAFE_INTEGER',
+        replace: 'maxStalledCount: 0',
+      },
+    ],
+    reason: 'visible but not announced',
   },
 ]
 

@@ -16,6 +16,7 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   const { root, copy, edits } = options
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
+  cpSync(join(root, 'docs'), join(copy, 'docs'), { recursive: true })
   const packages = ['packages', 'clients', 'tools'].flatMap((room) =>
     readdirSync(join(root, room)).map((name) => join(room, name)),
   )

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { AppProcess } from '@intake/test-kit/app-process'
 import { startPrometheus, type Prometheus } from '../observability/prometheus.ts'
 import { createObserver, isOpen, secondsUntil, ways, type Way } from './observe.ts'
 import { markdown, type Result } from './report.ts'
 import { startStage, type Stage } from './stage.ts'
-import { states, type State } from './states.ts'
+import { states, type Process, type State } from './states.ts'
 
 const { values } = parseArgs({
   options: {
@@ -37,14 +38,14 @@ let prometheus: Prometheus | undefined
 const results: Result[] = []
 try {
   stage = await startStage({ root, dataDir: dir })
-  const { gateways, workers } = stage.cluster
-  const target = (url: string) => new URL(url).host
+  const target = (name: Process) => [new URL(appOf(name, stage!).adminUrl()).host]
   if (!values['no-alerts']) {
     prometheus = await startPrometheus({
       dir: join(dir, 'prometheus'),
       targets: {
-        'intake-gateway': [target(gateways[0]!.adminUrl())],
-        'intake-worker': [target(workers[0]!.adminUrl())],
+        'intake-gateway': target('gateway'),
+        'intake-worker': target('worker'),
+        'intake-console': target('console'),
       },
     })
   }
@@ -70,11 +71,15 @@ const failed = results.filter((result) => !isSeen(result)).length
 console.log(`${results.length - failed} passed, ${failed} failed`)
 process.exit(failed === 0 && results.length > 0 ? 0 : 1)
 
+function appOf(name: Process, { cluster }: Stage): AppProcess {
+  const { gateways, workers, consoles } = cluster
+  return { gateway: gateways, worker: workers, console: consoles }[name][0]!
+}
+
 async function measure(state: State, on: Stage): Promise<Result> {
   const { code, cause, seenBy } = state
   const possible = state.ways ?? ways
-  const { gateways, workers } = on.cluster
-  const app = (seenBy === 'gateway' ? gateways : workers)[0]!
+  const app = appOf(seenBy, on)
   const before = createObserver({ app, code, prometheus })
   const isOver = async (way: Way) => !(await before[way]())
   const over = await secondsUntil(async () => {

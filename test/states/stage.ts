@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer, request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { queueNames, queuePrefix } from '@intake/queue'
 import { until } from '@intake/test-kit/until'
 import { preloadArgs } from '@intake/test-kit/app-process'
@@ -27,7 +25,6 @@ export interface Stage {
   releaseRequests(): void
   /** Waits until frames of logs have been claimed; resolves to the ids of these frames. */
   untilClaimed(): Promise<string[]>
-  failWebhook(fails: boolean): void
   close(): Promise<void>
 }
 
@@ -36,22 +33,13 @@ const connectionsMax = 24
 
 export async function startStage(options: { root: string; dataDir: string }): Promise<Stage> {
   const { root, dataDir } = options
-  let webhookFails = false
-  const receiver = createServer((incoming, response) => {
-    incoming.resume().once('end', () => response.writeHead(webhookFails ? 500 : 204).end())
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  const { port } = receiver.address() as AddressInfo
   const cluster = await startCluster({
     dataDir,
     root,
     random: Math.random,
     gatewayArgs: preloadArgs,
     gatewayEnv: { CONNECTIONS_MAX: String(connectionsMax) },
-    workerEnv: {
-      FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${port}`,
-      FEEDBACK_WEBHOOK_SECRET: 'a secret of the suite',
-    },
+    consoles: 1,
   })
   const [url] = cluster.gatewayUrls
   const sender = startSender({ url: url!, apiKey: cluster.apiKey })
@@ -100,14 +88,11 @@ export async function startStage(options: { root: string; dataDir: string }): Pr
         const ids = await cluster.keys.lrange(`${queuePrefix}:${queueNames.logs}:active`, 0, -1)
         return ids.length > 0 && ids
       }),
-    failWebhook: (fails) => void (webhookFails = fails),
     async close() {
       for (const slow of held) slow.destroy()
       await sender.stop()
       for (const fake of fakes) await fake.close()
       await cluster.close()
-      receiver.closeAllConnections()
-      receiver.close()
     },
   }
 }

@@ -7,12 +7,15 @@ import { isInsert, type Treatment } from '../faults/kit/http-fake.ts'
 import type { Way } from './observe.ts'
 import type { Stage } from './stage.ts'
 
+/** A process that reports states. */
+export type Process = 'gateway' | 'worker' | 'console'
+
 /** A bad state: how it is brought about, and how it is ended. */
 export interface State {
   code: ProblemCode
   /** Continues the sentence "Brought about by …". */
   cause: string
-  seenBy: 'gateway' | 'worker'
+  seenBy: Process
   /** The ways in which the state can be seen; by default all. */
   ways?: readonly Way[]
   begin(stage: Stage): Promise<void>
@@ -73,8 +76,12 @@ const refusedRows: Pick<State, 'begin' | 'end'> = {
 }
 
 export const states: State[] = [
-  { code: 'redis_connection', cause: 'Redis frozen', seenBy: 'gateway', ...frozen('redis') },
-  { code: 'redis_connection', cause: 'Redis frozen', seenBy: 'worker', ...frozen('redis') },
+  ...(['gateway', 'worker', 'console'] as const).map((seenBy): State => ({
+    code: 'redis_connection',
+    cause: 'Redis frozen',
+    seenBy,
+    ...frozen('redis'),
+  })),
   ...(['gateway', 'worker'] as const).map((seenBy): State => {
     let mark: string | null = null
     return {
@@ -253,20 +260,34 @@ export const states: State[] = [
   {
     code: 'page_fails',
     cause: 'the list of feedback asked for without its table',
-    seenBy: 'worker',
+    seenBy: 'console',
     async begin({ cluster }) {
       await cluster.sql.command('RENAME TABLE intake.feedback_raw TO intake.feedback_away')
-      await fetch(cluster.workers[0]!.adminUrl(), { signal: AbortSignal.timeout(30_000) })
+      await fetch(cluster.consoles[0]!.adminUrl(), { signal: AbortSignal.timeout(30_000) })
     },
     end: ({ cluster }) =>
       cluster.sql.command('RENAME TABLE intake.feedback_away TO intake.feedback_raw'),
   },
   {
+    code: 'counts_late',
+    cause: 'the table of counts renamed before the console starts',
+    seenBy: 'console',
+    async begin({ cluster }) {
+      const [viewer] = cluster.consoles
+      await viewer!.kill()
+      await cluster.sql.command('RENAME TABLE intake.hours_raw TO intake.hours_away')
+      // Otherwise the console would first wait for a minute after the last count.
+      await cluster.sql.command('TRUNCATE TABLE intake.counted_raw')
+      await viewer!.start()
+    },
+    end: ({ cluster }) => cluster.sql.command('RENAME TABLE intake.hours_away TO intake.hours_raw'),
+  },
+  {
     code: 'webhook_fails',
     cause: 'a receiver that responds 500',
-    seenBy: 'worker',
-    begin: async ({ failWebhook }) => failWebhook(true),
-    end: async ({ failWebhook }) => failWebhook(false),
+    seenBy: 'console',
+    begin: async ({ cluster }) => cluster.webhook!.treat('failed'),
+    end: async ({ cluster }) => cluster.webhook!.treat('accepted'),
   },
   {
     code: 'request_refused',

@@ -144,8 +144,12 @@ async function measureViews({ owner, reader }) {
      WHERE bundle_identifier = {application:String} AND time > now64(3, 'UTC') - INTERVAL 1 DAY ORDER BY time DESC LIMIT 1`,
     { application },
   )
+  const [crash] = await owner.query(
+    `SELECT id FROM intake.logs WHERE bundle_identifier = {application:String} AND event = 'crash' ORDER BY time DESC LIMIT 1`,
+    { application },
+  )
   const [feedback] = await owner.query('SELECT id FROM intake.feedback ORDER BY time DESC LIMIT 1')
-  const paths = viewPaths({ one, feedback })
+  const paths = viewPaths({ one, crash, feedback })
   const lines = [
     '| View | queries | ClickHouse, ms | rows read | MB read | HTML, bytes | refused |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
@@ -174,7 +178,7 @@ async function measureViews({ owner, reader }) {
 }
 
 /** Returns the path of each view. `one` is an existing event, `feedback` an existing feedback. */
-function viewPaths({ one, feedback }) {
+function viewPaths({ one, crash, feedback }) {
   return {
     '/': '/',
     '/?period=30d': '/?period=30d',
@@ -186,7 +190,9 @@ function viewPaths({ one, feedback }) {
     '/events, 7 days': '/events?period=7d',
     '/events, one application and event, 30 days': `/events?application=${application}&event=crash&period=30d`,
     '/events, one user': `/events?user=${one.user}`,
+    '/events, a param, 1 day': `/events?application=${application}&params.screen=cart`,
     '/events/<id>': `/events/${one.id}`,
+    '/events/<id>, a crash': `/events/${crash.id}`,
     '/feedback': '/feedback',
     '/feedback, a rare text': '/feedback?text=nobody+wrote+this',
     '/feedback/<id>': `/feedback/${feedback.id}`,

@@ -14,7 +14,7 @@ export function createMemoryCounters(
             endsAt = now() + windowMs
             total = 0
           }
-          total = Math.max(0, total + amount)
+          return (total = Math.max(0, total + amount))
         },
         total: () => (now() < endsAt ? total : 0),
         msLeft: () => Math.max(0, endsAt - now()),

@@ -33,17 +33,20 @@ export const stylesheet = asset(
   'text/css; charset=utf-8',
   `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../../assets/page.css', import.meta.url)))}`,
 )
-/** The script of the live view, without its comments. No other view has a script. */
-export const liveScript = asset(
-  'live.js',
-  'text/javascript; charset=utf-8',
-  read(new URL('../../assets/live.js', import.meta.url)).replaceAll(/^ *\/\/.*\n/gm, ''),
-)
+/** The script of every view, and that of the live view. */
+export const keysScript = script('keys.js')
+export const liveScript = script('live.js')
 export const icon = asset(
   'icon.svg',
   'image/svg+xml',
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><path fill="#2452b5" d="M3 2.5h14v10.5H9l-6 5z"/></svg>',
 )
+
+/** A script without its comments. */
+function script(name: string): Asset {
+  const text = read(new URL(`../../assets/${name}`, import.meta.url))
+  return asset(name, 'text/javascript; charset=utf-8', text.replaceAll(/^ *\/\/.*\n/gm, ''))
+}
 
 function asset(name: string, type: string, text: string): Asset {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
@@ -53,7 +56,7 @@ function asset(name: string, type: string, text: string): Asset {
 
 /** Serves the files of the page. They are the same for every reader and never change. */
 export function assetRoutes(app: FastifyInstance): void {
-  for (const { path, type, body, gzip } of [stylesheet, liveScript, icon]) {
+  for (const { path, type, body, gzip } of [stylesheet, keysScript, liveScript, icon]) {
     app.get(path, async (request, reply) => {
       const isGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
       if (isGzip) reply.header('content-encoding', 'gzip')

@@ -3,6 +3,7 @@ import { stack } from 'd3-shape'
 import { dayMs } from '@intake/contract'
 import { html, type Html } from './html.ts'
 import { shortNumber, wholeNumber } from './numbers.ts'
+import { localTime } from './zone.ts'
 
 /**
  * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
@@ -182,19 +183,22 @@ function drawLane(options: {
 }
 
 function axisTime(date: Date, stepMs: number): string {
-  const isMidnight = date.getTime() % dayMs === 0
-  if (!isMidnight && stepMs < dayMs) return date.toISOString().slice(11, stepMs < 60_000 ? 19 : 16)
-  return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
+  const text = stepTime(date.getTime(), stepMs)
+  const clock = text.slice(11, stepMs < 60_000 ? 19 : 16)
+  if (!/^(?:00:00)?(?::00)?$/.test(clock) && stepMs < dayMs) return clock
+  const day = new Date(text.slice(0, 10))
+  return `${day.getUTCDate()} ${day.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
 }
+
+/** The beginning of a step in the reader's zone. Days are those of UTC, as they are counted. */
+const stepTime = (ms: number, stepMs: number): string =>
+  stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString()
 
 /** A table with the numbers and the links of a chart, for the keyboard and for screen readers. */
 function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
   const columns = drawn.flatMap((lane) => lane.columns)
   const printed = (t: number) =>
-    new Date(t)
-      .toISOString()
-      .slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
-      .replace('T', ' ')
+    stepTime(t, stepMs).slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
   const rows = points.toReversed().map((point) => {
     const when = printed(point.t)
     return html`<tr>
@@ -277,52 +281,3 @@ export const patterns: Html = html`<svg class="defs" aria-hidden="true">
     </pattern>
   </defs>
 </svg>`
-
-/**
- * Draws a time line from `fromMs` to `toMs`. It shows the moment `atMs`, and a mark for each event.
- */
-export function strip(options: {
-  fromMs: number
-  toMs: number
-  atMs: number
-  /** The label of the moment `atMs`; never a text from a client. */
-  at: string
-  marks: readonly { t: number; isBad: boolean }[]
-  label: string
-}): Html {
-  const { fromMs, toMs, atMs, at, marks, label } = options
-  const x = scaleUtc([fromMs, toMs], [0, 100])
-  const drawn = marks.map(({ t, isBad }) =>
-    isBad
-      ? html`<g class="s-dead"
-          ><svg x="${percentOf(x(t))}" y="24" width="1" height="1" overflow="visible">
-            <path d="M0 0l5 9h-10z" /></svg
-        ></g>`
-      : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
-  )
-  // If the labels are less than a minute apart, they also show seconds. These labels are longer, so
-  // there are fewer of them.
-  const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
-  const ticks = isClose ? x.ticks(3) : x.ticks(6)
-  const labels = ticks.map((date) => {
-    const place = x(date)
-    if (place < 3 || place > 97) return undefined
-    return html`<line
-        class="mark"
-        x1="${percentOf(place)}"
-        x2="${percentOf(place)}"
-        y1="44"
-        y2="48"
-      /><text class="time" x="${percentOf(place)}" y="60"
-        >${date.toISOString().slice(11, isClose ? 19 : 16)}</text
-      >`
-  })
-  return html`<p class="vh">${label}</p>
-    <svg class="chart strip" aria-hidden="true" width="100%" height="64">
-      <line class="axis" x1="0" x2="100%" y1="34" y2="34" />
-      ${drawn}
-      <line class="here" x1="${percentOf(x(atMs))}" x2="${percentOf(x(atMs))}" y1="14" y2="44" />
-      <text class="now" x="${percentOf(x(atMs))}" y="10">${at}</text>
-      ${labels}
-    </svg>`
-}

@@ -43,8 +43,7 @@ export async function countEvents(
   const isCounted =
     !reader.isExact &&
     countedAtMs !== undefined &&
-    search.user === undefined &&
-    search.device === undefined &&
+    (['user', 'device', 'key', 'paths'] as const).every((name) => search[name] === undefined) &&
     steps.stepMs % hourMs === 0
   const boundary = isCounted ? Math.floor((countedAtMs - uncountedMs) / hourMs) * hourMs : -Infinity
   const split = Math.min(steps.to, Math.max(steps.from, boundary))

@@ -10,7 +10,7 @@ const rowsMax = 1_000
 /** Columns of the file: the name of each and its SQL. */
 const columns = {
   time: 'time',
-  written: 'client_timestamp',
+  written: 'toString(extra.feedback.timestamp)',
   application: 'bundle_identifier',
   version: 'device.version_name',
   os: 'device.os',

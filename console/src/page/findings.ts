@@ -1,11 +1,20 @@
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
+import { readVersionCodes } from './read-version-codes.ts'
+import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
 import { cutName, querySettings } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
-  /** Names of crashes or errors that appeared in the last day, most events first. */
+  /** Alerts that fire or are unknown. */
+  alerts: RaisedAlert[]
+  /**
+   * Names of crashes or errors that appeared in the last day, or that only the newest of several
+   * versions has; most events first.
+   */
   newErrors: (EventFinding & { version: string })[]
+  /** Applications that sent events every day and have sent none for a day. */
+  silent: Omit<EventFinding, 'event'>[]
   /** Events that came every day and have not for a day, although their application sends others. */
   stopped: EventFinding[]
   /** Params whose type changed in the newest version of their application. */
@@ -33,6 +42,7 @@ interface EventFinding {
 const findingsMax = 10
 /** An event that comes less often may be absent for a day without a reason. */
 const stoppedEventsMin = 70
+const month = "hour >= now('UTC') - INTERVAL 30 DAY"
 const ofApplication = 'bundle_identifier = {application:String}'
 
 /** @param application limits the result to one application */
@@ -51,14 +61,32 @@ export async function readFindings(
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   type Seconds = Omit<EventFinding, 'atMs'> & { at: number; version: string }
-  const [newErrors, stopped, drift, personal] = await Promise.all([
+  const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
+    readRaisedAlerts(reader, application),
     read<Seconds>(
-      `SELECT bundle_identifier, event, recent AS events, toUnixTimestamp(first) AS at, version
-       FROM (${days})
-       WHERE before = 0 AND match(event, {names:String}) AND bundle_identifier IN (
-         SELECT bundle_identifier FROM (${days}) WHERE before > 0)
+      `SELECT bundle_identifier, event, number AS events, toUnixTimestamp(first) AS at, version
+       FROM (
+         SELECT bundle_identifier, ${cutName('event')} AS event, sum(events) AS number, min(hour) AS first,
+           max(ifNull(version_code, 0)) AS code, min(ifNull(version_code, 0)) AS lowest,
+           ${cutName('argMax(version_name, hour)')} AS version
+         FROM ${reader.hours}
+         WHERE ${month} AND ${where} AND match(event, {names:String}) GROUP BY bundle_identifier, event) AS error
+       INNER JOIN (
+         SELECT bundle_identifier, max(ifNull(version_code, 0)) AS newest,
+           uniq(ifNull(version_code, 0)) > 1 AS has_others, min(hour) AS begin
+         FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier) AS one
+       USING (bundle_identifier)
+       WHERE (has_others AND lowest = newest AND code = newest)
+         OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
        ORDER BY events DESC, bundle_identifier, event`,
-      { names: `(?i)${badNames}` },
+      { names: badNames },
+    ),
+    read<Seconds>(
+      `SELECT bundle_identifier, '' AS event, '' AS version, sum(before) AS events,
+         toUnixTimestamp(max(last)) AS at
+       FROM (${days}) GROUP BY bundle_identifier
+       HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3
+       ORDER BY events DESC, bundle_identifier`,
     ),
     read<Seconds>(
       `SELECT bundle_identifier, event, before AS events, toUnixTimestamp(last) AS at, version
@@ -82,5 +110,21 @@ export async function readFindings(
     ),
   ])
   const inMs = ({ at, ...row }: Seconds) => ({ ...row, atMs: at * 1_000 })
-  return { newErrors: newErrors.map(inMs), stopped: stopped.map(inMs), drift, personal }
+  return {
+    alerts,
+    newErrors: newErrors.map(inMs),
+    silent: silent.map(inMs),
+    stopped: stopped.map(inMs),
+    drift: await named(reader, drift),
+    personal,
+  }
+}
+
+/** Names the version of the first finding, which was compared by its code. Only this one is shown. */
+async function named(reader: CountReader, drift: Findings['drift']): Promise<Findings['drift']> {
+  const [first, ...rest] = drift
+  if (first === undefined) return []
+  const codes = await readVersionCodes(reader, first.bundle_identifier)
+  const name = codes.find(({ code }) => code === first.version_to)?.name
+  return [{ ...first, version_to: name || first.version_to }, ...rest]
 }

@@ -112,12 +112,22 @@ async function readWindow<Kind extends RecordKind>(
 
 /** Returns the SQL conditions of a search, except those for its period. */
 export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
-  const { after, from: _from, to: _to, without, ...values } = search
-  const names = (Object.keys(values) as (keyof typeof values)[]).filter(
-    (name) => values[name] !== undefined,
+  const { after, from: _from, to: _to, without, paths = {}, ...equal } = search
+  const values: QueryParams = { ...equal }
+  const names = (Object.keys(equal) as (keyof typeof equal)[]).filter(
+    (name) => equal[name] !== undefined,
   )
   const conditions: string[] = names.map((name) => conditionOf[name])
   if (without !== undefined) conditions.push(withoutCondition[without])
+  for (const [index, [name, value]] of Object.entries(paths).entries()) {
+    const [, column = '', path = ''] = /^(params|extra)\.(.*)$/s.exec(name) ?? []
+    // The path is a parameter, because a client may have given it any name.
+    conditions.push(
+      `toString(getSubcolumn(${column}, {path_${index}:String})) = {value_${index}:String}`,
+    )
+    values[`path_${index}`] = path
+    values[`value_${index}`] = value
+  }
   if (after === undefined) return { conditions, params: values }
   return {
     conditions: [...conditions, afterCondition],
@@ -141,6 +151,7 @@ const conditionOf = {
   event: 'event = {event:String}',
   user: 'unique_user_id = {user:String}',
   device: 'device_uuid = {device:UUID}',
+  key: 'api_key_id = {key:String}',
   has: "if({has:String} = 'email', email IS NOT NULL, attachment_count > 0)",
   text:
     '(positionCaseInsensitiveUTF8(text, {text:String}) > 0' +

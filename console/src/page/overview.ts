@@ -56,7 +56,14 @@ export interface OverviewData {
 export type FirstArrivals = Record<'logs' | 'feedback', number | undefined>
 
 const latestFeedback = 3
-const noFindings: Findings = { newErrors: [], stopped: [], drift: [], personal: [] }
+const noFindings: Findings = {
+  alerts: [],
+  newErrors: [],
+  silent: [],
+  stopped: [],
+  drift: [],
+  personal: [],
+}
 
 export async function readOverview(
   counts: CountReader,

@@ -19,6 +19,7 @@ import { applicationRoutes } from './routes/applications.ts'
 import type { ViewContext } from './routes/context.ts'
 import { eventRoutes } from './routes/events.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
+import { helpRoutes } from './routes/help.ts'
 import { liveRoutes } from './routes/live.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -28,6 +29,7 @@ import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/problem.ts'
 import { readHeader, type Header, type WorkerState } from './worker-state.ts'
+import { inZone, readZone } from './zone.ts'
 
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
@@ -90,6 +92,11 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     reply.headers(securityHeaders)
     if (!isSigned(request)) requireOwnSite(request)
   })
+  app.addHook('onRequest', (request, reply, done) => {
+    const { zone, cookie } = readZone(queryOf(request), request.raw)
+    if (cookie !== undefined) reply.header('set-cookie', cookie)
+    inZone(zone, done)
+  })
   await guardAccess(app, { password, addressOf: options.addressOf, isOpen: isSigned })
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof PageError) || error.statusCode === 502) {
@@ -124,7 +131,8 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           const query = queryOf(request)
           const params = request.params as Record<string, string>
           const applications = await knownApplications()
-          const chosen = { app: chosenApplication(query, params), applications }
+          const { url } = request
+          const chosen = { app: chosenApplication(query, params), applications, url }
           const header = readHeader(state, chosen)
           const making = make({ query, params, reply, header })
           return isUrgent || !isAway(header) ? making : unlessAway(making)
@@ -139,16 +147,21 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
       })
     },
   }
-  overviewRoutes(context)
-  liveRoutes(context)
-  eventRoutes(context)
-  feedbackRoutes(context)
-  applicationRoutes(context)
-  recordRoutes(context)
-  statusRoutes(context)
+  for (const register of routes) register(context)
   pictureRoutes(app, { reader, store, keepsMetadata, links })
   assetRoutes(app)
 }
+
+const routes = [
+  overviewRoutes,
+  liveRoutes,
+  eventRoutes,
+  feedbackRoutes,
+  applicationRoutes,
+  recordRoutes,
+  statusRoutes,
+  helpRoutes,
+]
 
 /** Whether the worker has already found that ClickHouse does not respond. */
 const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')

@@ -152,7 +152,7 @@ export const readErrors = (
      FROM ${reader.hours}
      WHERE ${period} AND ${ofApplication} AND match(event, {names:String})
      GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
-    { ...windowParams(window), application, names: `(?i)${badNames}` },
+    { ...windowParams(window), application, names: badNames },
   )
 
 export async function countDevices(

@@ -1,7 +1,9 @@
-import { querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
 
 export interface VersionCode {
   code: string
+  /** The name of the version; empty if it was not sent. */
+  name: string
   events: number
 }
 
@@ -11,7 +13,8 @@ export const readVersionCodes = (
   application: string,
 ): Promise<VersionCode[]> =>
   reader.query<VersionCode>(
-    `SELECT toString(version_code) AS code, sum(catalogue.records) AS events
+    `SELECT toString(version_code) AS code,
+       ${cutName('argMax(version_name, catalogue.last_seen)')} AS name, sum(catalogue.records) AS events
      FROM intake.catalogue AS catalogue
      WHERE bundle_identifier = {application:String} AND param = '' AND version_code IS NOT NULL
      GROUP BY version_code ORDER BY version_code DESC LIMIT 8 ${querySettings}`,

@@ -16,6 +16,13 @@ export interface Search {
   user?: string
   /** UUID. */
   device?: string
+  /** Id of the API key that sent the record. */
+  key?: string
+  /**
+   * Values as text, by their path: `params.` and the path of a param of an event, or `extra.` and
+   * that of an unknown field of a feedback.
+   */
+  paths?: Readonly<Record<string, string>>
   /** Selects only feedback with pictures, or only feedback with an e-mail address. */
   has?: 'pictures' | 'email'
   /** Selects only records with an empty version, or only events with an empty name. */
@@ -38,10 +45,13 @@ export interface Cursor {
   application: string
 }
 
+const pathPrefix = { logs: 'params.', feedback: 'extra.' } as const
+/** A search has at most this many conditions on paths. */
+const pathsMax = 5
 /** The text fields by which a list of each kind can be searched. */
 export const searchFields = {
-  feedback: ['text', 'version', 'user'],
-  logs: ['event', 'version', 'user'],
+  feedback: ['text', 'version', 'user', 'key'],
+  logs: ['event', 'version', 'user', 'key'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
 /**
  * The maximum length of a search text in UTF-16 units. It exceeds the length of every identifier:
@@ -64,6 +74,8 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   }
   const device = readText(query, 'device')
   if (device !== undefined) search.device = requireUuid(device, 'device')
+  const paths = readPaths(query, pathPrefix[kind])
+  if (paths !== undefined) search.paths = paths
   const has = readText(query, 'has')
   if (has !== undefined && kind === 'feedback') search.has = readHas(has)
   const without = readText(query, 'without')
@@ -79,6 +91,19 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const after = readExact(query, 'after')
   if (after !== undefined) search.after = readCursor(after)
   return search
+}
+
+function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
+  const names = [...new Set(query.keys())].filter((name) => name.startsWith(prefix))
+  if (names.length > pathsMax)
+    throw new PageError(400, `A search has at most ${pathsMax} conditions on params.`)
+  const paths: Record<string, string> = {}
+  for (const name of names) {
+    const value = readExact(query, name)
+    if (value !== undefined && name !== prefix && name.length <= searchLengthMax)
+      paths[name.toWellFormed()] = value
+  }
+  return Object.keys(paths).length > 0 ? paths : undefined
 }
 
 /** The name of an application in a path, without the `=` that `applicationPath` may have added. */
@@ -106,10 +131,11 @@ export function chosenApplication(
 
 /** Prints a search as a query string, which `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
-  const { from, to, after, application: app, ...texts } = search
+  const { from, to, after, application: app, paths, ...texts } = search
   const entries = Object.entries({
     app,
     ...texts,
+    ...paths,
     from: from && printTime(from),
     to: to && printTime(to),
     after: after && [after.id, after.device, after.application].join('.'),

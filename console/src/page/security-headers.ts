@@ -1,13 +1,13 @@
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
-  "frame-ancestors 'none'"
+  "frame-ancestors 'none'; script-src 'self'"
 
-/** The live view has one script, which requests new events from the page's own server. */
-export const liveSecurityPolicy = `${policy}; script-src 'self'; connect-src 'self'`
+/** The script of the live view requests new events from the page's own server. */
+export const liveSecurityPolicy = `${policy}; connect-src 'self'`
 
 /**
- * Headers of the page's responses. With them a browser runs no script, loads nothing from other
- * sites and caches nothing. The live view may run its script: it has `liveSecurityPolicy`.
+ * Headers of the page's responses. With them a browser runs no script but the page's own files,
+ * loads nothing from other sites and caches nothing.
  */
 export const securityHeaders = {
   'content-security-policy': policy,

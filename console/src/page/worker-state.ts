@@ -77,6 +77,8 @@ export interface Header {
   app: string | undefined
   /** The applications to choose from. */
   applications: readonly string[]
+  /** The path and query string of the view. */
+  url: string
 }
 
 export interface Freshness {
@@ -94,7 +96,7 @@ const lateMs = 75_000
 
 export function readHeader(
   state: WorkerState,
-  { app, applications = [] }: Partial<Pick<Header, 'app' | 'applications'>> = {},
+  { app, applications = [], url = '/' }: Partial<Pick<Header, 'app' | 'applications' | 'url'>> = {},
   nowMs = Date.now(),
 ): Header {
   const freshnessOf = (kind: RecordKind): Freshness => {
@@ -110,5 +112,6 @@ export function readHeader(
     noThumbnails: state.noThumbnails(),
     app,
     applications,
+    url,
   }
 }

@@ -3,9 +3,10 @@ import { feedbackWebhook, startDeliveries } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
 import { limitRepeats } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
+import { writeFeedback } from './forms/index.ts'
 import { createWebhookMetrics } from './metrics.ts'
-import { readFeedback, type StoredFeedback } from './read-feedback.ts'
-import { sendWebhook } from './send-webhook.ts'
+import { readFeedback } from './read-feedback.ts'
+import type { Receivers } from './receivers.ts'
 
 /**
  * Feedback may be invisible because a replica lags. If it is still not visible after this many
@@ -16,17 +17,15 @@ const help = 'docs/operations/webhook-fails.md'
 
 /**
  * Sends a signed request for each feedback that workers announce, at least once. The queue holds
- * only ids: the content is read from the view when it is sent, so erased feedback is not sent.
+ * only ids: the content is read from the view when it is sent, so erased feedback is not sent. The
+ * receiver is looked up by the application then, too.
  *
- * @param options.token sent as `Authorization: Bearer`, for receivers that need one
- * @param options.writeBody from `createBodyWriter`
+ * @param options.pageUrl the address of the page, for links in messages for people
  * @param options.redis a connection of the role `consumer`
  */
 export function startFeedbackWebhook(options: {
-  url: string
-  secret: string
-  token?: string | undefined
-  writeBody: (feedback: StoredFeedback) => string
+  receivers: Receivers
+  pageUrl?: string | undefined
   reader: Pick<ClickHouse, 'query'>
   redis: Redis
   metrics: Registry
@@ -36,7 +35,7 @@ export function startFeedbackWebhook(options: {
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]
 }): { close(): Promise<void> } {
-  const { url, secret, token, writeBody, reader, redis, metrics, log, onError, onFailed } = options
+  const { receivers, pageUrl, reader, redis, metrics, log, onError, onFailed } = options
   const count = createWebhookMetrics(metrics)
   const warn = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help }, 'a webhook request failed; it will be repeated'),
@@ -46,6 +45,7 @@ export function startFeedbackWebhook(options: {
   return startDeliveries({
     redis,
     queue,
+    atOnce: receivers.atOnce,
     async deliver(id, { attempt, signal }) {
       const feedback = await readFeedback(reader, id)
       if (feedback === undefined) {
@@ -53,7 +53,13 @@ export function startFeedbackWebhook(options: {
         count('erased')
         return
       }
-      await sendWebhook({ url, secret, token, id, body: writeBody(feedback), signal })
+      const receiver = receivers.of(feedback.bundle_identifier)
+      if (receiver === undefined) {
+        count('no_receiver')
+        return
+      }
+      const body = writeFeedback(feedback, { ...receiver, pageUrl })
+      await receiver.send({ id, body, signal })
       count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {

@@ -118,7 +118,7 @@ export const lateState: PageOptions['state'] = {
       state: 'degraded',
       since: new Date(Date.now() - 370_000).toISOString(),
       detail: '412300 rows, the oldest is 375 s old',
-      help: 'docs/operations/backlog.md',
+      help: 'docs/operations/problems.md#backlog',
     },
   ],
 }

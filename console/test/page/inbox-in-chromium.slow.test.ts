@@ -102,7 +102,7 @@ if (executablePath === undefined) {
         await until('the browser shows the pictures', () => tab.evaluate<boolean>(areShown))
         const found = await tab.evaluate<{ overflow: number; texts: number[]; wide: number }>(`({
           overflow: document.documentElement.scrollWidth - innerWidth,
-          texts: [...document.querySelectorAll('.item .text, .big .text')].map((text) => text.offsetWidth),
+          texts: [...document.querySelectorAll('.item .text, .big > h2')].map((text) => text.offsetWidth),
           wide: [...document.querySelectorAll('.item, .big')].filter(
             (item) => item.scrollWidth > item.clientWidth).length,
         })`)

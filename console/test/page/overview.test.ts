@@ -53,9 +53,9 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   const { text } = await view(url, '/')
   const [list = ''] = /Look at this[^]*?<\/ul>/.exec(text) ?? []
   for (const sentence of [
-    'app_crash is new in com.example.shop: 4 events',
+    'app_crash is new in com.example.shop 3.5.0: 4 events',
     'newsletter_open stopped in com.example.shop',
-    'amount became text in version 350, it was number',
+    'amount became text in version 3.5.0, it was number',
     'login sends e-mail addresses in params.email',
     './intake rules add remove params.email --bundle com.example.shop',
     'The key shop-android has used 91 % of its day',
@@ -92,7 +92,7 @@ t.test('the box finds by name, by e-mail and by id, and says what is near', asyn
   t.match(await search('amount'), /Params purchase · amount/)
   t.match(await search('example.oth'), /Applications com\.example\.other 1 event in 30 days/)
   t.match(await search('user-1'), /Users user-1/)
-  t.match(await search('purchse'), /Nothing has this name or id.* Near purchase/)
+  t.match(await search('purchse'), /Nothing has this name or id.* Names like it purchase/)
   const locationOf = async (q: string) =>
     (await fetch(`${url}/search?q=${q}`, { redirect: 'manual' })).headers.get('location')
   t.equal(await locationOf('ann@example.com'), '/feedback?text=ann%40example.com')

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { findChromium } from '@intake/test-kit/chromium'
 import { member } from '../../../packages/schema/test/fixture.ts'
-import { liveScript } from '../../src/page/assets.ts'
+import { keysScript, liveScript } from '../../src/page/assets.ts'
 import { demoRecords } from './demo-records.ts'
 import { ago, startRowStore } from './fixture.ts'
 import { hostileRecords, hostileTexts, joinedTexts } from './hostile-records.ts'
@@ -100,7 +100,7 @@ if (executablePath === undefined) {
     for (const path of paths) {
       const response = await tab.goto(url + path)
       const size = (await response?.body())?.length ?? Infinity
-      t.ok(size <= 60_000, `${path}: ${size} bytes`)
+      t.ok(size <= 68_000, `${path}: ${size} bytes`)
       await inspect(t, tab, path)
       await tab.evaluate(axe)
       // A narrow window shows fewer elements, and none in other colors, so the dark colors are
@@ -196,10 +196,17 @@ if (executablePath === undefined) {
     await tab.focus('.rows summary')
     await tab.keyboard.press('Enter')
     t.ok(await tab.locator('.rows details[open]').count())
-    await tab.focus('input[name=user]')
-    await tab.keyboard.type('user-3')
+    await tab.focus('#filter')
+    await tab.keyboard.type('user:user-3 params.screen:cart')
     await Promise.all([tab.waitForURL(/user=user-3/), tab.keyboard.press('Enter')])
-    await tab.focus('#q')
+    t.match(await tab.textContent('.rows'), 'screen:cart')
+    t.notMatch(await tab.textContent('.rows'), 'screen:home')
+    await tab.focus('.filter .chips a')
+    await Promise.all([
+      tab.waitForURL((to) => !to.search.includes('user')),
+      tab.keyboard.press('Enter'),
+    ])
+    await tab.keyboard.press('/')
     await tab.keyboard.type(event?.id ?? '')
     await Promise.all([tab.waitForURL(`**/events/${event?.id}`), tab.keyboard.press('Enter')])
     t.same(incidents, [])
@@ -234,7 +241,7 @@ if (executablePath === undefined) {
 
 async function inspect(t: Test, tab: Page, path: string): Promise<void> {
   const { texts, ...found } = await tab.evaluate<Inspection>(inspection)
-  const scripts = path.startsWith('/live') ? [liveScript.path] : []
+  const scripts = [keysScript.path, ...(path.startsWith('/live') ? [liveScript.path] : [])]
   t.same(found, { styled: 0, handlers: [], scripts, frames: 0, foreign: [], pictures: 0 }, path)
   for (const text of hostileTexts)
     t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${JSON.stringify(text.slice(0, 20))}`)

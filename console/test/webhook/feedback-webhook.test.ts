@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import type { WebhookReceiver } from '@intake/config'
 import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
-import { createBodyWriter, type WebhookForm } from '../../src/webhook/forms/index.ts'
+import { createReceivers } from '../../src/webhook/receivers.ts'
 import { signatureOf } from '../../src/webhook/signature.ts'
 
 const redisServer = await ownRedis(t)
@@ -40,17 +41,20 @@ async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    /** Ends the requests without a response. */
+    end: () => server.closeAllConnections(),
+  }
 }
 
 async function start(
   t: Test,
   options: {
-    url: string
+    receivers: Omit<WebhookReceiver, 'secret'>[]
     delaysMs?: number[]
     rows?: (id: string) => object[]
-    form?: WebhookForm
-    token?: string
   },
 ) {
   const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
@@ -59,10 +63,7 @@ async function start(
   const failed: string[] = []
   const metrics = createMetrics()
   const webhook = startFeedbackWebhook({
-    url: options.url,
-    secret,
-    token: options.token,
-    writeBody: createBodyWriter({ form: options.form ?? 'standard' }),
+    receivers: createReceivers(options.receivers.map((row) => ({ ...row, secret }))),
     reader: {
       query: async <Row>(_sql: string, params: Record<string, unknown> = {}) => {
         const id = params['id'] as string
@@ -71,7 +72,7 @@ async function start(
           time: '2026-11-21 03:00:00.123',
           received_at: '2026-11-21 03:00:01.000',
           device: '{"os":"Android","version_code":9007199254740993}',
-          bundle_identifier: 'com.example.app',
+          bundle_identifier: Number(id.slice(-12)) < 100 ? 'com.example.app' : 'com.other.app',
           device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
           attachments: [],
           email: 'user@example.com',
@@ -118,7 +119,7 @@ t.test('the signature is that of the Standard Webhooks specification', async (t)
 
 t.test('each feedback is sent once, signed, however often it is announced', async (t) => {
   const { url, received } = await startReceiver(t)
-  const { webhook } = await start(t, { url })
+  const { webhook } = await start(t, { receivers: [{ url }] })
   await webhook.announce([idOf(1), idOf(2)])
   await webhook.announce([idOf(2), idOf(1)])
   await until('both are delivered', () => received.length >= 2)
@@ -157,7 +158,7 @@ t.test('a refusal is final, and neither a timeout nor a limit is one', async (t)
     [500, 2],
   ] as const) {
     const { url, received } = await startReceiver(t, [status])
-    const { webhook, lines, failed } = await start(t, { url, delaysMs: [1] })
+    const { webhook, lines, failed } = await start(t, { receivers: [{ url }], delaysMs: [1] })
     await webhook.announce([idOf(1)])
     await until('it is over', () => (requests === 1 ? failed.length > 0 : received.length === 2))
     // A later request shows that the refused one is not repeated.
@@ -171,7 +172,10 @@ t.test('a refusal is final, and neither a timeout nor a limit is one', async (t)
 
 t.test('a chat form is signed, repeated and queued like the standard one', async (t) => {
   const { url, received } = await startReceiver(t, [500])
-  const { webhook } = await start(t, { url, form: 'slack', token: 'a-token', delaysMs: [1] })
+  const { webhook } = await start(t, {
+    receivers: [{ url, form: 'slack', token: 'a-token' }],
+    delaysMs: [1],
+  })
   await webhook.announce([idOf(1)])
   await webhook.announce([idOf(1)])
   await until('it is delivered', () => received.length >= 2)
@@ -190,7 +194,7 @@ t.test('a chat form is signed, repeated and queued like the standard one', async
 
 t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
   const { url, received } = await startReceiver(t, [500, 302, 429])
-  const { webhook, lines, failed } = await start(t, { url, delaysMs: [1, 1, 1] })
+  const { webhook, lines, failed } = await start(t, { receivers: [{ url }], delaysMs: [1, 1, 1] })
   await webhook.announce([idOf(1)])
   await until('it is delivered', () => received.length >= 4)
   t.same(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([idOf(1)]))
@@ -200,7 +204,7 @@ t.test('a failed request is repeated under its id, also after a redirect', async
 
 t.test('after its last attempt it is given up, with a log line that names a page', async (t) => {
   const { url, received } = await startReceiver(t, [500, 500, 500])
-  const { webhook, lines, metrics } = await start(t, { url, delaysMs: [1] })
+  const { webhook, lines, metrics } = await start(t, { receivers: [{ url }], delaysMs: [1] })
   await webhook.announce([idOf(1)])
   await until('it is given up', () => lines.some((line) => line.includes('was given up')))
   t.equal(received.length, 2)
@@ -215,7 +219,7 @@ t.test('a receiver that hangs delays neither new deliveries nor the close', asyn
     t,
     Array.from({ length: 10 }, () => undefined),
   )
-  const { webhook, redis, metrics } = await start(t, { url })
+  const { webhook, redis, metrics } = await start(t, { receivers: [{ url }] })
   await webhook.announce(Array.from({ length: 6 }, (_, n) => idOf(n)))
   await until('it hangs', () => received.length === 4)
   await webhook.announce([idOf(7)])
@@ -224,8 +228,7 @@ t.test('a receiver that hangs delays neither new deliveries nor the close', asyn
     redis.llen('{intake}:feedback-webhook:wait'),
     redis.zcard('{intake}:feedback-webhook:delayed'),
   ])
-  t.equal(waiting, 7, 'all of them are kept')
-  t.equal(delayed, 0)
+  t.equal(waiting + delayed, 7, 'all of them are kept')
   t.equal(await redis.hget(`{intake}:feedback-webhook:${idOf(0)}.key_1`, 'atm'), null)
   t.match(await metrics.metrics(), '{outcome="failed"} 0', 'closing is no attempt')
 })
@@ -234,7 +237,7 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
   const { url, received } = await startReceiver(t)
   const reads = new Map<string, number>()
   const { webhook, metrics } = await start(t, {
-    url,
+    receivers: [{ url }],
     delaysMs: [1, 1, 1],
     rows(id) {
       const count = (reads.get(id) ?? 0) + 1
@@ -252,4 +255,46 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
     received.map(({ headers }) => headers['webhook-id']),
     [idOf(2)],
   )
+})
+
+t.test('a receiver that hangs delays only itself', async (t) => {
+  const hanging = await startReceiver(
+    t,
+    Array.from({ length: 4 }, () => undefined),
+  )
+  const { url, received } = await startReceiver(t)
+  const { webhook, metrics } = await start(t, {
+    receivers: [{ bundle: 'com.other.*', url: hanging.url }, { url }],
+    delaysMs: [1],
+  })
+  const others = Array.from({ length: 30 }, (_, n) => idOf(100 + n))
+  await webhook.announce(others)
+  await until('it hangs', () => hanging.received.length === 4)
+  await webhook.announce([idOf(1), idOf(2)])
+  await until('the other gets its requests', () => received.length === 2)
+  t.equal(hanging.received.length, 4, 'it gets no more at once')
+  t.match(await metrics.metrics(), '{outcome="failed"} 0', 'to be postponed is no attempt')
+
+  hanging.end()
+  await until('it gets all', async () => /delivered"} 32/.test(await metrics.metrics()))
+  const ids = hanging.received.map(({ headers }) => headers['webhook-id'])
+  t.same(new Set(ids), new Set(others))
+  t.equal(ids.length, 34, 'the four that hung are repeated')
+})
+
+t.test('the first receiver of an application is told; without one, none is', async (t) => {
+  const [first, second] = [await startReceiver(t), await startReceiver(t)]
+  const { webhook, metrics } = await start(t, {
+    receivers: [
+      { bundle: 'com.example.*', url: first.url },
+      { bundle: 'com.example.app', url: second.url },
+    ],
+  })
+  await webhook.announce([idOf(1), idOf(100)])
+  await until('both are done', async () => {
+    const counts = await metrics.metrics()
+    return /outcome="delivered"} 1/.test(counts) && /outcome="no_receiver"} 1/.test(counts)
+  })
+  t.equal(first.received.length, 1)
+  t.equal(second.received.length, 0)
 })

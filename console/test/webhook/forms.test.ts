@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createBodyWriter, type WebhookForm } from '../../src/webhook/forms/index.ts'
+import type { WebhookReceiver } from '@intake/config'
+import { writeFeedback } from '../../src/webhook/forms/index.ts'
 import type { StoredFeedback } from '../../src/webhook/read-feedback.ts'
 
 const feedback: StoredFeedback = {
@@ -24,10 +25,12 @@ const feedback: StoredFeedback = {
 const pageUrl = 'https://intake.example/'
 const link =
   'https://intake.example/feedback/019aaaaa-0000-7000-8000-000000000001?device=6f9619ff-8b86-4d01-b42d-00c04fc964ff&application=com.example.app'
+type WebhookForm = NonNullable<WebhookReceiver['form']>
+
 const chats: WebhookForm[] = ['slack', 'teams', 'github']
 
 const write = (form: WebhookForm, changes: Partial<StoredFeedback> = {}, options: object = {}) =>
-  createBodyWriter({ form, pageUrl, ...options })({ ...feedback, ...changes })
+  writeFeedback({ ...feedback, ...changes }, { form, pageUrl, ...options })
 
 /** Returns all texts of a document, in their order. */
 function textsOf(value: unknown): string[] {
@@ -51,10 +54,10 @@ t.test(
   async (t) => {
     for (const form of chats) {
       t.notMatch(write(form), 'user@example.com', form)
-      t.match(write(form, {}, { showsEmail: true }), 'example.com', form)
+      t.match(write(form, {}, { email: 'show' }), 'example.com', form)
     }
     t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
-    t.match(JSON.parse(write('standard', {}, { showsEmail: false })), { data: { email: null } })
+    t.match(JSON.parse(write('standard', {}, { email: 'hide' })), { data: { email: null } })
   },
 )
 

@@ -1,11 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import {
-  allowsBundle,
-  type ApiKey,
-  type ApiKeyDirectory,
-  type Policy,
-  type SenderRules,
-} from '@intake/access'
+import { allowsBundle, type ApiKeyDirectory, type Policy, type SenderRules } from '@intake/access'
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { Sender } from '@intake/contract/schemas'
 import type { Clock } from '@intake/runtime'
@@ -47,6 +41,8 @@ export interface Acceptance {
   /**
    * Checks that the key may write for this sender now, and counts the contents of the request
    * towards the limits of key and device.
+   *
+   * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take` throw
    */
   admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted
   /** Starts the time for identifying and storing the records. */
@@ -82,7 +78,10 @@ export function createAcceptance(options: {
     admit(request, sender, size) {
       makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
-      authorizeBundle(apiKey, sender.bundle_identifier)
+      const bundles = apiKey.bundleIdentifiers
+      if (bundles.length > 0 && !allowsBundle(bundles, sender.bundle_identifier)) {
+        throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
+      }
       request.charge = limiter.take(apiKey, sender.device_uuid, size)
       const { kind } = size
       const { id: requestId, headers, span } = request
@@ -126,12 +125,6 @@ export function makeWellFormed(sender: Sender): void {
   if (!sender.unique_user_id.isWellFormed()) {
     sender.unique_user_id = sender.unique_user_id.toWellFormed()
   }
-}
-
-/** @throws {IntakeError} `bundle_not_allowed` if the key may not write for the bundle identifier */
-function authorizeBundle({ bundleIdentifiers }: ApiKey, bundleIdentifier: string): void {
-  if (bundleIdentifiers.length === 0 || allowsBundle(bundleIdentifiers, bundleIdentifier)) return
-  throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
 }
 
 /**

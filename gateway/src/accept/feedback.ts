@@ -6,7 +6,6 @@ import {
   type FeedbackCreated,
 } from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
-import { formBytesMax } from '@intake/config'
 import { clientIdKey } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
 import type { Turns } from '../admission/fairness/turns.ts'
@@ -67,7 +66,8 @@ export function createAcceptFeedback(options: {
     const images = imagesOf(form)
     const ruling = rules?.judge(undefined)
     const { retentionMs, deadline } = acceptance.terms(admitted)
-    const clientId = clientIdKey(payload.feedback.id)
+    const { id } = payload.feedback
+    const clientId = id == null ? undefined : clientIdKey(id)
     const identity = await assignIdentity({
       store: idempotency,
       scope: 'feedback',
@@ -81,7 +81,8 @@ export function createAcceptFeedback(options: {
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline,
     })
-    if (acceptance.isStored(admitted) && !isLeftOut(ruling)) {
+    const isLeft = ruling !== undefined && isLeftOut(ruling)
+    if (acceptance.isStored(admitted) && !isLeft) {
       await commitWithImages({
         store,
         identity,
@@ -144,7 +145,7 @@ export async function readFeedback(
     attachments,
     // A lenient form has no maximum size: its oversized files are discarded, and its text is
     // stored.
-    bytesMax: lenient ? Infinity : formBytesMax(attachments.bytesMax),
+    bytesMax: lenient ? Infinity : attachments.formBytesMax,
   })
   return { ...form, isLenient: lenient, invalidEmail }
 }
@@ -196,9 +197,15 @@ function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | und
   const { feedback } = payload
   const extra = extraOf(form)
   return ruling === undefined
-    ? { feedback, sender: senderColumns(context, payload, print), extra: extra && rowJson(extra) }
+    ? {
+        feedback,
+        print,
+        sender: senderColumns(context, payload, print),
+        extra: extra && rowJson(extra),
+      }
     : {
         feedback,
+        print: rowJson,
         sender: senderColumns(context, editSender(payload, ruling), rowJson),
         extra: editExtra(extra, ruling),
       }

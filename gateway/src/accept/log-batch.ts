@@ -10,7 +10,7 @@ import type { ParsedJson } from '../body/json.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
-import { plainJson, rowJson } from '../record/row-json.ts'
+import { rowJson } from '../record/row-json.ts'
 import type { Settled } from '../report/outcomes.ts'
 import { requireLease } from '../request.ts'
 import type { Acceptance } from './acceptance.ts'
@@ -73,7 +73,7 @@ export function createAcceptBatch(options: {
     const admitted = acceptance.admit(request, batch, size)
     const { context, rules } = admitted
     const unknown = unknownFields(batch, knownFields)
-    const printer = createLogPrinter(admitted, unknown, isPlain ? plainJson : rowJson)
+    const printer = createLogPrinter(admitted, unknown, isPlain ? JSON.stringify : rowJson)
     leaseShared(request, {
       shared: printer.shared(),
       entries: batch.logs.length,

@@ -2,7 +2,7 @@ import { isLeftOut, type Ruling } from '@intake/access'
 import type { IntakeError } from '@intake/contract'
 import type { LogEntry } from '@intake/contract/schemas'
 import type { Identity } from '@intake/identity'
-import { createExtraPrinter } from '../record/extra.ts'
+import { createExtraPrinter, type PrintExtra } from '../record/extra.ts'
 import type { PrintJson } from '../record/row-json.ts'
 import { finishRow, logColumns, senderColumns, type Extra, type Row } from '../record/row.ts'
 import type { Admitted } from './acceptance.ts'
@@ -41,14 +41,16 @@ export function createLogPrinter(
   // A copy, because printing changes the device.
   const unprinted = rules && { ...sender, device: { ...sender.device } }
   const unchanged = senderColumns(context, sender, print)
-  const extra = createExtraPrinter(submission, 'log')
+  // Created when it is first needed, because most requests have no unknown field.
+  let printExtra: PrintExtra | undefined
+  const extra = (inRecord: Extra) =>
+    (printExtra ??= createExtraPrinter(submission, 'log'))(inRecord)
   const printRuled =
     unprinted && createRuledPrinter({ context, sender: unprinted, unchanged, submission })
   return {
     shared: () => unchanged + (extra(undefined) ?? ''),
     columns(log, unknown, ruling) {
       if (ruling === undefined || printRuled === undefined) {
-        // Most events have no unknown field.
         const hasExtra = submission !== undefined || unknown !== undefined
         return logColumns(unchanged, log, { extra: hasExtra ? extra(unknown) : undefined, print })
       }

@@ -15,7 +15,7 @@ import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
-import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import { rowJson, type PrintJson } from '../record/row-json.ts'
 import type { Extra } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'
@@ -39,7 +39,11 @@ function readLog(request: FastifyRequest): SentLog {
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
   const body = validate(parsed?.value)
-  return { body, print: parsed?.isPlain === true ? plainJson : rowJson, bytes: parsed?.bytes ?? 0 }
+  return {
+    body,
+    print: parsed?.isPlain === true ? JSON.stringify : rowJson,
+    bytes: parsed?.bytes ?? 0,
+  }
 }
 
 /** Accepts one log event: resolves when it is stored and counted. */
@@ -62,7 +66,7 @@ export function createAcceptLog(options: {
     const printer = createLogPrinter(admitted, unknownFields(body, knownFields), print)
     const columns = printer.columns(log, unknown, ruling)
     const { retentionMs, deadline } = acceptance.terms(admitted)
-    const identity = await assignIdentity({
+    const assigned = assignIdentity({
       store: idempotency,
       scope: 'logs',
       apiKeyId: context.apiKeyId,
@@ -75,6 +79,7 @@ export function createAcceptLog(options: {
       fingerprint: () => fingerprintOf(logContent(body, log)),
       deadline,
     })
+    const identity = assigned instanceof Promise ? await assigned : assigned
     const records = [{ columns, ruling, identity }]
     if (acceptance.isStored(admitted)) await logs.append(rowsOf(records, context), deadline)
     const created = { message: 'Log successfully created', id: identity.id } as const

@@ -1,7 +1,7 @@
-import { IntakeError, kinds, type RecordKind } from '@intake/contract'
+import { IntakeError, kinds, limits, type RecordKind } from '@intake/contract'
 import type { ProblemCode } from '@intake/health/problem-catalogue'
 import type { RedisState } from '@intake/redis'
-import { createSkewGauge } from './clock-skew.ts'
+import { systemClock, type Clock } from '@intake/runtime'
 
 export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
@@ -13,7 +13,7 @@ export interface Admission {
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
    * Redis's, or shows a time that the tables reject
    */
-  readonly now: () => number
+  readonly now: (state?: RedisState) => number
   /**
    * Checks before the body is read whether its records could be accepted. The clock matters because
    * ids contain the time.
@@ -78,39 +78,21 @@ export function createAdmission(options: {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge(options)
 
-  function redisProblems(): RedisProblems {
-    const state = options.state()
-    if (state === undefined) return { redis_connection: 'Redis has not responded yet' }
-    if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
-    const violations = state.durabilityViolations
-    const lost = options.lostShards?.() ?? []
-    // Sets the properties one by one, because spreading objects is slower, and this runs for every
-    // request.
-    const problems: RedisProblems = {}
-    if (state.installation === null) {
-      problems.redis_lost_its_data = 'Redis is new or has lost its data (see intake setup)'
-    } else if (lost.length > 0) {
-      problems.redis_lost_its_data = `Redis has lost the data of the queue shards ${lost.join(', ')} (see intake setup)`
-    }
-    if (violations.length > 0) problems.redis_could_lose_records = violations.join('; ')
-    return problems
-  }
-
-  function isFull(kind: RecordKind): boolean {
+  function isFull(kind: RecordKind, state = options.state()): boolean {
     const { refuse, resume } = memoryThresholds[kind]
-    const used = options.state()?.memoryUsed ?? 0
+    const used = state?.memoryUsed ?? 0
     full[kind] = used >= (full[kind] ? resume : refuse)
     return full[kind]
   }
 
-  function now(): number {
-    const { nowMs, skewMs, isOutOfRange } = clock()
+  function now(state = options.state()): number {
+    const { nowMs, skewMs, isOutOfRange } = clock(state)
     if (skewMs === undefined && !isOutOfRange) return nowMs
     throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
   }
 
   function clockSkew(): string | undefined {
-    const { nowMs, skewMs, isOutOfRange } = clock()
+    const { nowMs, skewMs, isOutOfRange } = clock(options.state())
     if (skewMs === undefined) {
       if (!isOutOfRange) return undefined
       return `the clock of this gateway says ${new Date(nowMs).toISOString()}, which no record can have`
@@ -120,8 +102,8 @@ export function createAdmission(options: {
   }
 
   return {
-    redisProblems,
-    full: () => kinds.filter(isFull),
+    redisProblems: () => problemsOf(options.state(), options.lostShards?.()),
+    full: () => kinds.filter((kind) => isFull(kind)),
     overShare,
     clockSkew,
     now,
@@ -130,18 +112,88 @@ export function createAdmission(options: {
         redis_connection: connection,
         redis_lost_its_data: loss,
         redis_could_lose_records: risk,
-      } = redisProblems()
+      } = problemsOf(options.state(), options.lostShards?.())
       if (connection === undefined && loss === undefined) {
         if (risk === undefined || !options.strict) return
       }
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
     requireRoom(kind, apiKeyId) {
-      now()
-      if (isFull(kind)) throw new IntakeError('queue_full', 'The queue is full; send again later.')
+      const state = options.state()
+      now(state)
+      if (isFull(kind, state))
+        throw new IntakeError('queue_full', 'The queue is full; send again later.')
       if (!overShare[kind].has(apiKeyId)) return
       const detail = 'This API key has used up its share of the queue; send again later.'
       throw new IntakeError('queue_full', detail)
     },
+  }
+}
+
+function problemsOf(state: RedisState | undefined, lost: readonly number[] = []): RedisProblems {
+  if (state === undefined) return { redis_connection: 'Redis has not responded yet' }
+  if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
+  const problems: RedisProblems = {}
+  if (state.installation === null) {
+    problems.redis_lost_its_data = 'Redis is new or has lost its data (see intake setup)'
+  } else if (lost.length > 0) {
+    problems.redis_lost_its_data = `Redis has lost the data of the queue shards ${lost.join(', ')} (see intake setup)`
+  }
+  const violations = state.durabilityViolations
+  if (violations.length > 0) problems.redis_could_lose_records = violations.join('; ')
+  return problems
+}
+
+interface CheckedTime {
+  nowMs: number
+  /**
+   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined while the difference is
+   * within the limit, or Redis's clock is unknown.
+   */
+  skewMs: number | undefined
+  /**
+   * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
+   * time that a client may give a record now. Redis's clock is not used for this, because it can be
+   * wrong by the same amount as `nowMs`.
+   */
+  isOutOfRange: boolean
+}
+
+const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
+
+/**
+ * Reads the wall clock of this process and checks two things: whether it differs from Redis's clock
+ * by more than `clockSkewMaxMs`, and whether it shows a time that no record can have. The second
+ * check is for a machine on which the gateway's clock and Redis's are wrong by the same amount.
+ *
+ * To compare the wall clock with Redis's clock, the last known time of Redis is advanced by the
+ * monotonic clock. So a jump of the wall clock is noticed at once, without asking Redis. When the
+ * measurement is too inexact to decide, the previous result is kept, so that a slow network does
+ * not change the result.
+ *
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
+ * @param options.clock the monotonic clock to which the reading of Redis's clock refers
+ */
+export function createSkewGauge(options: {
+  clockSkewMaxMs: number
+  wallMs?: () => number
+  clock?: Pick<Clock, 'now'>
+}): (state: Pick<RedisState, 'clock'> | undefined) => CheckedTime {
+  const { clockSkewMaxMs, wallMs = Date.now, clock = systemClock } = options
+  let isSkewed = false
+
+  return (state) => {
+    const nowMs = wallMs()
+    const isOutOfRange =
+      nowMs - eventAgeMs <= recordTimeMs.after || nowMs + eventAheadMs >= recordTimeMs.before
+    const reading = state?.clock
+    if (reading === undefined) return { nowMs, skewMs: undefined, isOutOfRange }
+    const skewMs = nowMs - (clock.now() + reading.offsetMs)
+    const distanceMs = Math.abs(skewMs)
+    const flips = isSkewed
+      ? distanceMs + reading.errorMs <= clockSkewMaxMs
+      : distanceMs - reading.errorMs > clockSkewMaxMs
+    if (flips) isSkewed = !isSkewed
+    return { nowMs, skewMs: isSkewed ? skewMs : undefined, isOutOfRange }
   }
 }

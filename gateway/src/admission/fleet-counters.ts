@@ -11,8 +11,9 @@ export interface FleetCounter {
    *
    * @param max the limit for the count; when this gateway has counted a fiftieth of the limit since
    * it last sent its count to Redis, it sends the count at once
+   * @returns the sum over all gateways
    */
-  add(amount: number, max: number): void
+  add(amount: number, max: number): number
   /** The sum over all gateways. */
   total(): number
   /** Milliseconds until the window ends. */
@@ -69,11 +70,12 @@ class Counter implements FleetCounter {
     this.#onUrgent = options.onUrgent
   }
 
-  add(amount: number, max: number): void {
+  add(amount: number, max: number): number {
     if (this.#clock.now() >= this.endsAt) this.#begin()
     this.own = Math.max(0, this.own + amount)
-    const isUrgent = this.own - this.sent >= max * urgentPart
-    if (isUrgent && this.own + this.others <= max + amount) this.#onUrgent()
+    const total = this.own + this.others
+    if (this.own - this.sent >= max * urgentPart && total <= max + amount) this.#onUrgent()
+    return total
   }
 
   total(): number {

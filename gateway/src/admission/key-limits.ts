@@ -4,8 +4,8 @@ import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 import type { Charge } from '../request.ts'
 import type { FleetCounters } from './fleet-counters.ts'
-import { createKeyUsage, type KeyUsage } from './key-usage.ts'
-import { defaultLimits, type RequestSize } from './limits.ts'
+import { openDay, openMinute, type KeyUsage } from './key-usage.ts'
+import { defaultLimits, type LimitName, type RequestSize } from './limits.ts'
 import { createOverShare, limited, type OverShare } from './over-share.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
 
@@ -63,29 +63,36 @@ export function createKeyLimiter(options: {
 }): KeyLimiter {
   const { config, counters, clock, wallMs } = options
   const defaults = defaultLimits(config)
-  const usageOf = createKeyUsage({ counters, defaults, wallMs })
   const devices = createDeviceLimits({ feedbackMax: defaults.deviceFeedbackPerMinute, clock })
-  return new Limiter(usageOf, devices, wallMs)
+  return new Limiter({ counters, defaults, devices, wallMs })
 }
 
 class Limiter implements KeyLimiter {
-  readonly #usageOf: (key: ApiKey) => KeyUsage
+  readonly #usages = new Map<string, KeyUsage>()
+  readonly #counters: Pick<FleetCounters, 'open'>
+  readonly #defaults: Readonly<Record<LimitName, number>>
   readonly #devices: DeviceLimits
   readonly #overShare: OverShare
   readonly #wallMs: () => number
 
-  constructor(usageOf: (key: ApiKey) => KeyUsage, devices: DeviceLimits, wallMs: () => number) {
-    this.#usageOf = usageOf
+  constructor(options: {
+    counters: Pick<FleetCounters, 'open'>
+    defaults: Readonly<Record<LimitName, number>>
+    devices: DeviceLimits
+    wallMs: () => number
+  }) {
+    const { counters, defaults, devices, wallMs } = options
+    this.#counters = counters
+    this.#defaults = defaults
     this.#devices = devices
-    this.#overShare = createOverShare({ usageOf, devices })
+    this.#overShare = createOverShare({ usageOf: (key) => this.#usageOf(key), devices })
     this.#wallMs = wallMs
   }
 
   countRequest(key: ApiKey): { requests: number; max: number; msLeft: number } {
     const { requests, max } = this.#usageOf(key)
-    requests.add(1, max.requestsPerMinute)
     return {
-      requests: requests.total(),
+      requests: requests.add(1, max.requestsPerMinute),
       max: max.requestsPerMinute,
       msLeft: requests.msLeft(),
     }
@@ -115,6 +122,28 @@ class Limiter implements KeyLimiter {
 
   budgetsNearEnd(keys: readonly ApiKey[]): string[] {
     return keys.flatMap((key) => describeBudgets(key, this.#usageOf(key)))
+  }
+
+  /** Returns what a key has used. The counters of a day are opened when the day begins. */
+  #usageOf(key: ApiKey): KeyUsage {
+    let usage = this.#usages.get(key.id)
+    if (usage === undefined) {
+      usage = openMinute(this.#counters, key, { ...this.#defaults, ...key.limits })
+      this.#usages.set(key.id, usage)
+    } else if (usage.own !== key.limits) {
+      // The limits may have changed, because the keys were read again.
+      usage.own = key.limits
+      usage.max = { ...this.#defaults, ...key.limits }
+    }
+    const { eventsPerDay, bytesPerDay } = usage.max
+    usage.today = undefined
+    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return usage
+    const number = Math.floor(this.#wallMs() / dayMs)
+    if (usage.opened?.number !== number) {
+      usage.opened = openDay(this.#counters, key, usage, number)
+    }
+    usage.today = usage.opened
+    return usage
   }
 
   /** @param size undefined to check whether anything more may be sent */

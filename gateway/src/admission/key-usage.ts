@@ -41,42 +41,8 @@ interface Day {
   used: ByKind
 }
 
-/**
- * Creates a function that returns what a key has used. The counters of a day are opened when the
- * day begins.
- *
- * @param options.defaults the limits of keys that have no limits of their own
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
- */
-export function createKeyUsage(options: {
-  counters: Pick<FleetCounters, 'open'>
-  defaults: Readonly<Record<LimitName, number>>
-  wallMs: () => number
-}): (key: ApiKey) => KeyUsage {
-  const { counters, defaults, wallMs } = options
-  const usages = new Map<string, KeyUsage>()
-
-  return (key) => {
-    let usage = usages.get(key.id)
-    if (usage === undefined) {
-      usage = openMinute(counters, key, { ...defaults, ...key.limits })
-      usages.set(key.id, usage)
-    } else if (usage.own !== key.limits) {
-      // The limits may have changed, because the keys were read again.
-      usage.own = key.limits
-      usage.max = { ...defaults, ...key.limits }
-    }
-    const { eventsPerDay, bytesPerDay } = usage.max
-    usage.today = undefined
-    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return usage
-    const number = Math.floor(wallMs() / dayMs)
-    if (usage.opened?.number !== number) usage.opened = openDay(counters, key, usage, number)
-    usage.today = usage.opened
-    return usage
-  }
-}
-
-function openMinute(
+/** Opens the counters of a minute, for a key that has sent nothing yet. */
+export function openMinute(
   counters: Pick<FleetCounters, 'open'>,
   { id, limits: own }: ApiKey,
   max: KeyUsage['max'],
@@ -102,7 +68,7 @@ function openMinute(
  * Opens the counters of a day, and calls `follow` on them, so that even a gateway that has counted
  * nothing knows when a budget is spent.
  */
-function openDay(
+export function openDay(
   counters: Pick<FleetCounters, 'open'>,
   { id }: ApiKey,
   { minute }: KeyUsage,

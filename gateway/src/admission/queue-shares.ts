@@ -12,8 +12,11 @@ import { readCounts } from './read-counts.ts'
  * used.
  */
 export interface QueueShares {
-  /** Counts what a stored frame holds for a key. */
-  add(apiKeyId: string, bytes: number): void
+  /**
+   * The bytes of each key in stored frames, to which whoever stores a frame adds. Each poll sends
+   * them to Redis, where all gateways read them, and takes out what it has sent.
+   */
+  readonly unsent: Map<string, number>
   /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
   readonly over: Readonly<Record<RecordKind, ReadonlySet<string>>>
   close(): void
@@ -51,8 +54,9 @@ export function startQueueShares(options: {
   wallMs?: () => number
 }): QueueShares {
   const { redis, state, oldestWaiting, isShared, clock = systemClock } = options
-  const { wallMs = () => Date.now() } = options
-  const queued = createQueuedBytes({ redis, wallMs })
+  const { wallMs = Date.now } = options
+  const unsent = new Map<string, number>()
+  const queued = createQueuedBytes({ redis, unsent, wallMs })
   const over = { ...nobody }
 
   async function findOver(): Promise<typeof nobody> {
@@ -86,13 +90,12 @@ export function startQueueShares(options: {
     clock,
   })
 
-  return { add: queued.add, over, close: polling.close }
+  return { unsent, over, close: polling.close }
 }
 
 /** The bytes that each API key has put into the queue, counted by all gateways. */
 interface QueuedBytes {
-  add(apiKeyId: string, bytes: number): void
-  /** Adds this gateway's new counts to those in Redis. */
+  /** Adds this gateway's counts in `unsent` to those in Redis, and takes them out of `unsent`. */
   send(): Promise<void>
   /**
    * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
@@ -117,20 +120,17 @@ type Counts = ReadonlyMap<string, number>
 const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
 
 /** @param options.wallMs the gateway's clock, in milliseconds since 1970 */
-function createQueuedBytes(options: { redis: Redis; wallMs: () => number }): QueuedBytes {
-  const { redis, wallMs } = options
-  const unsent = new Map<string, number>()
+function createQueuedBytes(options: {
+  redis: Redis
+  unsent: Map<string, number>
+  wallMs: () => number
+}): QueuedBytes {
+  const { redis, unsent, wallMs } = options
   /** Buckets that were read when they could not change any more, as the newest two can. */
   let known = new Map<number, Counts>()
   const newestBucket = () => Math.floor(wallMs() / bucketMs)
 
-  function add(apiKeyId: string, bytes: number): void {
-    unsent.set(apiKeyId, (unsent.get(apiKeyId) ?? 0) + Math.round(bytes))
-  }
-
   return {
-    add,
-
     async send() {
       if (unsent.size === 0) return
       const sent = [...unsent]
@@ -143,8 +143,9 @@ function createQueuedBytes(options: { redis: Redis; wallMs: () => number }): Que
       // add the other amounts again and again.
       for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
       for (const [apiKeyId, bytes] of sent) {
-        add(apiKeyId, -bytes)
-        if (unsent.get(apiKeyId) === 0) unsent.delete(apiKeyId)
+        const rest = (unsent.get(apiKeyId) ?? 0) - bytes
+        if (rest === 0) unsent.delete(apiKeyId)
+        else unsent.set(apiKeyId, rest)
       }
     },
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { ApiKey, ApiKeyDirectory, Policy } from '@intake/access'
 import type { AllowedOrigins } from '@intake/config'
 import { IntakeError, type RecordKind } from '@intake/contract'
-import { whenEnded, type HttpEdge } from '@intake/http-edge'
+import { exchangeOf, whenEnded, type HttpEdge } from '@intake/http-edge'
 import type { ByteBudget } from './byte-budget.ts'
 import { requireCoding } from './content-encoding.ts'
 import { bodyTooLarge } from './read-body.ts'
@@ -59,17 +59,17 @@ export function createBeforeBody(options: {
     // make its client give up. Without the policy, the records of a suppressed sender would be
     // stored.
     admission.checkQueue()
-    if (!apiKeys.isLoaded() || !policy.isLoaded()) {
-      throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
-    }
-    const key = findKey(apiKeys, request)
+    if (!policy.isLoaded()) throw notReadYet()
+    request.exchange = exchangeOf(raw)
+    const key = authenticate(apiKeys, request)
     if (key === undefined) {
+      if (!apiKeys.isLoaded()) throw notReadYet()
       throw failures.take(raw) ? unauthorized() : limited(tooManyFailures, failures.msLeft())
     }
-    request.apiKey = key
-    requireActive(key)
     checkOrigin(raw.headers.origin, key, allowed)
-    connections.authenticated(raw, key.id)
+    if (request.exchange !== undefined) {
+      connections.authenticated(request.exchange.connection, key.id)
+    }
     countRequest(limiter, key, reply)
     if (request.headers['content-encoding'] !== undefined) {
       requireCoding(request, reply, operation.codings)
@@ -138,7 +138,8 @@ function leaseBody(
   const expectedBytes = Math.min(declared, bodyBytesMax)
   const lease = budget.lease({ account: key.id, expectedBytes })
   request.bodyLease = lease
-  const exchange = whenEnded(request.raw, reply.raw, lease.release)
+  const { exchange } = request
+  whenEnded(exchange, reply.raw, lease.release)
   if (exchange !== undefined) exchange.bodyBytesMax = bodyBytesMax * readPastFactor
 }
 
@@ -152,21 +153,30 @@ export function requireKeyNow(
   apiKeys: Pick<ApiKeyDirectory, 'find'>,
   request: FastifyRequest,
 ): ApiKey {
-  const key = findKey(apiKeys, request)
+  const key = authenticate(apiKeys, request)
   if (key === undefined) throw unauthorized()
-  requireActive(key)
   return key
 }
 
-function findKey(apiKeys: Pick<ApiKeyDirectory, 'find'>, request: FastifyRequest) {
+/**
+ * Finds the API key of a request, which becomes its `apiKey`; undefined if it has no valid one.
+ *
+ * @throws {IntakeError} `key_suspended`
+ */
+function authenticate(
+  apiKeys: Pick<ApiKeyDirectory, 'find'>,
+  request: FastifyRequest,
+): ApiKey | undefined {
   const secret = request.headers['x-api-key']
-  return typeof secret === 'string' ? apiKeys.find(secret) : undefined
-}
-
-function requireActive({ suspendedAt }: ApiKey): void {
-  if (suspendedAt === null) return
+  const key = typeof secret === 'string' ? apiKeys.find(secret) : undefined
+  if (key === undefined) return undefined
+  request.apiKey = key
+  if (key.suspendedAt === null) return key
   throw new IntakeError('key_suspended', 'The API key is suspended; keep what is not sent.')
 }
+
+const notReadYet = () =>
+  new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
 
 const unauthorized = () =>
   new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')

@@ -34,52 +34,43 @@ export function createByteBudget(options: { bytesMax: number; requests: Shares }
       if (!requests.take(account, 1)) {
         throw new IntakeError('busy', 'Too many requests are in flight.')
       }
-      return new Lease({ account, bytes, requests })
+      return openLease(account, bytes, requests)
     },
   }
 }
 
-class Lease implements ByteLease {
-  readonly #account: string
-  readonly #bytes: Shares
-  readonly #requests: Shares
-  #held = 0
-  #retained = 0
-  #isReleased = false
-  #isSettled = false
+function openLease(account: string, bytes: Shares, requests: Shares): ByteLease {
+  let held = 0
+  let retained = 0
+  let isReleased = false
+  let isSettled = false
 
-  constructor(options: { account: string; bytes: Shares; requests: Shares }) {
-    this.#account = options.account
-    this.#bytes = options.bytes
-    this.#requests = options.requests
+  function giveBack(): void {
+    if (!isReleased || retained > 0 || isSettled) return
+    isSettled = true
+    bytes.giveBack(account, held)
+    requests.giveBack(account, 1)
   }
 
-  extend(bytes: number): void {
-    if (this.#isReleased) throw new IntakeError('malformed_http', 'The client has disconnected.')
-    if (!this.#bytes.take(this.#account, bytes)) throw tooManyBytes()
-    this.#held += bytes
-  }
-
-  release = (): void => {
-    this.#isReleased = true
-    this.#giveBack()
-  }
-
-  retainWhile<Result>(work: Promise<Result>): Promise<Result> {
-    this.#retained++
-    const letGo = () => {
-      this.#retained--
-      this.#giveBack()
-    }
-    work.then(letGo, letGo)
-    return work
-  }
-
-  #giveBack(): void {
-    if (!this.#isReleased || this.#retained > 0 || this.#isSettled) return
-    this.#isSettled = true
-    this.#bytes.giveBack(this.#account, this.#held)
-    this.#requests.giveBack(this.#account, 1)
+  return {
+    extend(amount) {
+      if (isReleased) throw new IntakeError('malformed_http', 'The client has disconnected.')
+      if (!bytes.take(account, amount)) throw tooManyBytes()
+      held += amount
+    },
+    release() {
+      isReleased = true
+      giveBack()
+    },
+    retainWhile(work) {
+      retained++
+      const letGo = () => {
+        retained--
+        giveBack()
+      }
+      work.then(letGo, letGo)
+      return work
+    },
   }
 }
 

@@ -82,7 +82,7 @@ function parseNow(
   let parsed: ParsedJson
   try {
     limiter.requireShare(requireApiKey(request), body)
-    parsed = parseJson(body, { nodesMax, charge: (bytes) => lease.extend(bytes) })
+    parsed = parseJson(body, { nodesMax, charge: lease.extend })
   } catch (error) {
     done(error as Error)
     return
@@ -92,7 +92,7 @@ function parseNow(
 
 const parseLater = callbackify(
   (body: Buffer, request: FastifyRequest, options: JsonBodyOptions): Promise<ParsedJson> =>
-    failable(request.raw, parseLarge(body, request, options)),
+    failable(request.exchange, parseLarge(body, request, options)),
 )
 
 async function parseLarge(
@@ -101,7 +101,7 @@ async function parseLarge(
   { jsonBytesMax, nodesMax, turns, limiter }: JsonBodyOptions,
 ): Promise<ParsedJson> {
   const lease = requireLease(request)
-  const charge = (bytes: number) => lease.extend(bytes)
+  const charge = lease.extend
   const apiKey = requireApiKey(request)
   const options = { turns, account: apiKey.id, nodesMax, charge }
   if (contentCoding(request) !== 'gzip') {

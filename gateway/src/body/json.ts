@@ -20,9 +20,10 @@ export interface ParsedJson {
   value: unknown
   bytes: number
   /**
-   * True if nothing in the document needs further checks: it is not too deep, every number is a
-   * double or a safe integer, and no array is stored as text. It may be false although no check is
-   * needed.
+   * True if nothing in the document needs further checks, and `JSON.stringify` prints each of its
+   * values as `rowJson` would: it is not too deep, every number is a double or a safe integer, no
+   * array is stored as text, and no text has a lone surrogate. It may be false although all this is
+   * so.
    */
   isPlain: boolean
   /** The number of members and elements in the document. */
@@ -87,6 +88,12 @@ export function decodeJson(bytes: Buffer): string {
     : bytes.toString()
 }
 
+/**
+ * An escape of half a character beyond the 16th bit. Only such an escape can give a lone surrogate,
+ * because valid UTF-8 has none.
+ */
+const escapedSurrogate = /\\u[dD][89a-fA-F]/
+
 const byteOrderMark = Buffer.from('\uFEFF')
 
 export interface ParsedText extends Survey {
@@ -100,11 +107,13 @@ export interface ParsedText extends Survey {
  * @throws {IntakeError} `invalid_json`, `body_too_large`
  */
 export function parseText(text: string): ParsedText {
-  const isExact = text.includes('\\') && hasEscapedName(text)
+  const hasEscapes = text.includes('\\')
+  const isExact = hasEscapes && hasEscapedName(text)
   const value = isExact ? parseExact(text) : parse(JSON.parse, text)
-  const found = { nodes: 0, entryNodes: 0, isDeep: false, isRounded: false, isOdd: isExact }
+  const found = { nodes: 0, entryNodes: 0, isDeep: false, isRounded: false, isOdd: false }
   survey(value, limits.jsonDepth, found, false)
   if (isExact) found.isRounded = false
+  if (isExact || (hasEscapes && escapedSurrogate.test(text))) found.isOdd = true
   return { value, ...found }
 }
 
@@ -166,8 +175,8 @@ interface Survey {
    */
   isRounded: boolean
   /**
-   * True if `parseLossless` has parsed the document, or if one of its arrays may have to be stored
-   * as text.
+   * True if `parseLossless` has parsed the document, if one of its arrays may have to be stored as
+   * text, or if one of its texts may have a lone surrogate.
    */
   isOdd: boolean
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { beginStep, exchangeOf } from '@intake/http-edge'
+import { beginStep } from '@intake/http-edge'
 import { requireLease } from '../request.ts'
 
 /**
@@ -53,7 +53,7 @@ export function readBody(
     done(error)
   }
   raw.on('data', onData).on('end', onEnd).on('close', onClose)
-  const exchange = exchangeOf(raw)
+  const { exchange } = request
   if (exchange !== undefined) beginStep(exchange, fail)
 }
 

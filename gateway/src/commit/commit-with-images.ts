@@ -44,7 +44,7 @@ export async function commitWithImages(options: {
   } catch (error) {
     if (!repeatable && !mayBeStored(error)) {
       await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
-        const help = 'docs/operations/attachments-left.md'
+        const help = 'docs/operations/problems.md#attachments_left'
         log.warn(
           { err, requestId, id: identity.id, help },
           'attachments of a refused feedback were left behind',

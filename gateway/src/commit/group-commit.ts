@@ -2,7 +2,7 @@ import { IntakeError } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
 import { mayBeStored } from './may-be-stored.ts'
-import { createStoreFrame, divideBytes, type OnHeld, type StoredFrame } from './store-frame.ts'
+import { createStoreFrame, divideBytes, type StoredFrame } from './store-frame.ts'
 
 export interface GroupCommit {
   /**
@@ -60,7 +60,7 @@ interface Options {
   loopUtilization: () => number
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
-  onHeld?: OnHeld | undefined
+  held?: Map<string, number> | undefined
   wallMs: () => number
   clock: Clock
 }
@@ -77,7 +77,8 @@ interface Options {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
- * @param options.onHeld called when a frame is stored; undefined if nothing is counted by API key
+ * @param options.held the bytes of each API key, to which those of each stored frame are added;
+ * undefined if nothing is counted by API key
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
  */
@@ -88,7 +89,7 @@ export function createGroupCommit(
       clock?: Clock
     },
 ): GroupCommit {
-  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const { clock = systemClock, wallMs = Date.now } = options
   const storeFrame = createStoreFrame({ ...options, wallMs })
   return new Commit({ ...options, clock, wallMs }, storeFrame)
 }
@@ -126,8 +127,7 @@ class Commit implements GroupCommit {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return
-    if (this.#inFlight.size >= framesInFlightMax) return
+    if (this.#isScheduled || this.#inFlight.size >= framesInFlightMax) return
     this.#isScheduled = true
     const { clock } = this.#options
     const pauseMs = this.#nextStart - clock.now()
@@ -145,11 +145,11 @@ class Commit implements GroupCommit {
     if (frame.length > 0) {
       const flight = this.#commit(frame).finally(() => {
         this.#inFlight.delete(flight)
-        this.#schedule()
+        if (this.#waiting.length > 0) this.#schedule()
       })
       this.#inFlight.add(flight)
     }
-    this.#schedule()
+    if (this.#waiting.length > 0) this.#schedule()
   }
 
   #intervalMs(): number {
@@ -197,7 +197,7 @@ class Commit implements GroupCommit {
 
   /** Stores one frame and settles its rows. Never rejects. */
   async #commit(frame: readonly Waiting[]): Promise<void> {
-    const { acceptanceMsMax, onStored, onHeld } = this.#options
+    const { acceptanceMsMax, onStored, held } = this.#options
     const rows: Row[] = []
     let deadline = -Infinity
     for (const one of frame) {
@@ -211,7 +211,7 @@ class Commit implements GroupCommit {
         settleRow(request, row.receivedAtMs >= arrivedAfter ? undefined : tooLate())
       }
       onStored(stored)
-      if (onHeld !== undefined) divideBytes(rows, stored.bytes, onHeld)
+      if (held !== undefined) divideBytes(rows, stored.bytes, held)
     } catch (error) {
       for (const { request } of frame) settleRow(request, error as IntakeError)
     }

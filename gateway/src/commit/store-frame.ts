@@ -91,27 +91,21 @@ export function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>
   }
 }
 
-/** Called for each run of rows of one API key with the run's part of a frame's compressed size. */
-export type OnHeld = (apiKeyId: string, bytes: number) => void
-
 /**
  * Attributes a frame to the API keys of its rows. The rows of a request follow each other, so there
  * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
  * units.
+ *
+ * @param held the bytes of each API key, to which those of the frame are added
  */
-export function divideBytes(rows: readonly Row[], bytes: number, onHeld: OnHeld): void {
+export function divideBytes(rows: readonly Row[], bytes: number, held: Map<string, number>): void {
   let length = 0
   for (const { json } of rows) length += json.length + 1
-  const ratio = bytes / length
-  let runKeyId = rows[0]?.apiKeyId ?? ''
-  let units = 0
-  for (const { json, apiKeyId } of rows) {
-    if (apiKeyId !== runKeyId) {
-      onHeld(runKeyId, units * ratio)
-      runKeyId = apiKeyId
-      units = 0
-    }
-    units += json.length + 1
+  for (let first = 0; first < rows.length;) {
+    const { apiKeyId } = rows[first]!
+    let units = 0
+    for (; rows[first]?.apiKeyId === apiKeyId; first++) units += rows[first]!.json.length + 1
+    const part = Math.round((units * bytes) / length)
+    held.set(apiKeyId, (held.get(apiKeyId) ?? 0) + part)
   }
-  onHeld(runKeyId, units * ratio)
 }

@@ -1,9 +1,8 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { formBytesMax } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
-import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import { rowJson, type PrintJson } from '../record/row-json.ts'
 import { requireApiKey, requireLease } from '../request.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
@@ -31,7 +30,7 @@ export interface FeedbackForm {
  * Makes the parser emit every part, including text parts, as a stream of bytes, so that nothing is
  * silently truncated or decoded.
  */
-export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
+export function multipartOptions(formBytesMax: number): FastifyMultipartBaseOptions {
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
@@ -41,7 +40,7 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
     limits: {
       parts: limits.formParts,
       files: limits.formParts,
-      fileSize: formBytesMax(attachmentBytesMax),
+      fileSize: formBytesMax,
       headerPairs: 32,
     },
   }
@@ -77,7 +76,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
-    print: isPlain ? plainJson : rowJson,
+    print: isPlain ? JSON.stringify : rowJson,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
     fields,

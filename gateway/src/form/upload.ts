@@ -12,7 +12,10 @@ const bytesPerTurn = 1024 * 1024
 
 /** The limits for attachments, and whether their metadata is kept. */
 export interface AttachmentRules {
+  /** The maximum size of one file. */
   bytesMax: number
+  /** The maximum size of a form with all its parts. */
+  formBytesMax: number
   pixelsMax: number
   /** Whether images are stored as they were sent, with their metadata. */
   keepsMetadata: boolean

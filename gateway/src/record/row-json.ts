@@ -11,13 +11,8 @@ export type PrintJson = (values: object) => string
  * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
  * ClickHouse would change is printed as a string that contains its JSON.
  */
-export const rowJson: PrintJson = (row) => (isUnusual(row) ? unusualJson(row) : plainJson(row))
-
-/**
- * Like `rowJson`, for values of a document that the parser has found to be plain: without a large
- * number and without an array that ClickHouse would change.
- */
-export const plainJson: PrintJson = (row) => {
+export const rowJson: PrintJson = (row) => {
+  if (isUnusual(row)) return unusualJson(row)
   const json = JSON.stringify(row)
   return json.includes(escapedSurrogate) ? unusualJson(row) : json
 }

@@ -13,7 +13,7 @@ import {
 } from '@intake/contract/schemas'
 import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
-import { rowJson, type PrintJson } from './row-json.ts'
+import type { PrintJson } from './row-json.ts'
 
 /** Properties of a request that all its records share. */
 export interface RequestContext {
@@ -56,20 +56,18 @@ export interface StoredAttachment {
  */
 export function senderColumns(context: RequestContext, sender: Sender, print: PrintJson): string {
   const device_extra = splitDevice(sender.device)
-  return columns(
-    {
-      received_at: isoTime(context.receivedAtMs),
-      bundle_identifier: sender.bundle_identifier,
-      device_uuid: sender.device_uuid,
-      unique_user_id: sender.unique_user_id,
-      api_key_id: context.apiKeyId,
-      request_id: context.requestId,
-      country: context.country,
-      device: sender.device,
-      device_extra,
-    },
-    print,
-  )
+  const columns = print({
+    received_at: isoTime(context.receivedAtMs),
+    bundle_identifier: sender.bundle_identifier,
+    device_uuid: sender.device_uuid,
+    unique_user_id: sender.unique_user_id,
+    api_key_id: context.apiKeyId,
+    request_id: context.requestId,
+    country: context.country,
+    device: sender.device,
+    device_extra,
+  })
+  return columns.slice(1, -1)
 }
 
 /**
@@ -102,6 +100,7 @@ export function logColumns(
 /**
  * Prints the row of a feedback.
  *
+ * @param record.print prints the values of its payload
  * @param record.sender from `senderColumns`
  * @param record.extra JSON; undefined if there are no unknown fields
  */
@@ -110,18 +109,16 @@ export function feedbackRow(
   record: {
     sender: string
     feedback: FeedbackPayload['feedback']
+    print: PrintJson
     attachments: StoredAttachment[]
     extra: string | undefined
     context: RequestContext
   },
 ): Row {
-  const { sender, feedback, attachments, extra, context } = record
+  const { sender, feedback, print, attachments, extra, context } = record
   const { email, id, text } = feedback
-  const printed = columns(
-    { feedback_id: id ?? null, email: email === '' ? null : (email ?? null), text, attachments },
-    rowJson,
-  )
-  const others = `${sender},${printed}`
+  const own = { feedback_id: id ?? null, email: email === '' ? null : (email ?? null), text }
+  const others = `${sender},${print({ ...own, attachments }).slice(1, -1)}`
   return finishRow({
     identity,
     context,
@@ -152,10 +149,7 @@ export const identityBytes = finishRow({
   others: '',
 }).json.length
 
-/** Prints the columns of a row without the enclosing braces. */
-function columns(values: object, print: PrintJson): string {
-  return print(values).slice(1, -1)
-}
+const { deviceTextLength: textLength } = limits
 
 /**
  * Splits a device into its typed columns and `device_extra`. The documented properties remain in
@@ -168,7 +162,10 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
-    if (value !== null && documentedDeviceFields.has(name) && !isLong(value)) continue
+    if (value !== null && documentedDeviceFields.has(name)) {
+      const mayBeLong = typeof value === 'string' ? value.length > textLength : Array.isArray(value)
+      if (!mayBeLong || !isLong(value)) continue
+    }
     if (value !== null) extra[name] = value
     // Assigns `undefined`, which is not printed, because deleting a property makes the object slow.
     device[name] = undefined
@@ -186,8 +183,7 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
 /** Whether a text, or one of a list, has more characters than the columns of the device hold. */
 function isLong(value: unknown): boolean {
   if (typeof value !== 'string') return Array.isArray(value) && value.some(isLong)
-  const { deviceTextLength } = limits
-  return value.length > deviceTextLength && Array.from(value).length > deviceTextLength
+  return value.length > textLength && Array.from(value).length > textLength
 }
 
 /**

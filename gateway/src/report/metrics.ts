@@ -3,7 +3,7 @@ import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime/process'
 import type { StoredFrame } from '../commit/store-frame.ts'
 import { type EndReason, endReasons, type Exchange, type PreflightResult } from '@intake/http-edge'
-import { operationOf } from './operation.ts'
+import { operationOf, operationPaths } from './operation.ts'
 
 export interface GatewayMetrics {
   /** Counts a stored frame, by kind of record. */
@@ -75,22 +75,25 @@ function edgeMetrics(
     [{ result: 'answered' }, { result: 'limited' }],
   )
   /**
-   * Keeps the series that have been used, because looking up a series by its labels takes longer
-   * than observing a value.
+   * Keeps the series of the operations that have been used, because looking up a series by its
+   * labels takes longer than observing a value.
    */
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {
-    requestEnded({ request, response }, ms) {
-      // A preflight request sends no records, even if other requests to its URL do.
-      const operation = request.method === 'OPTIONS' ? 'other' : operationOf(request.url)
+    requestEnded({ request: { method, url = '' }, response }, ms) {
       const statusClass = response.headersSent
         ? `${Math.floor(response.statusCode / 100)}xx`
         : 'none'
-      const name = `${operation} ${statusClass}`
-      const known = series.get(name)
-      const one = known ?? requests.labels({ operation, status_class: statusClass })
-      if (known === undefined) series.set(name, one)
+      const name = `${method} ${url} ${statusClass}`
+      let one = series.get(name)
+      if (one === undefined) {
+        // A preflight request sends no records, even if other requests to its URL do.
+        const operation = method === 'OPTIONS' ? 'other' : operationOf(url)
+        one = requests.labels({ operation, status_class: statusClass })
+        // Clients choose methods and URLs, so only those of the operations are kept.
+        if (method === 'POST' && operationPaths.includes(url)) series.set(name, one)
+      }
       one.observe(ms / 1_000)
     },
     connectionEnded: (reason) => connectionsEnded.inc({ reason }),

@@ -30,7 +30,7 @@ export function startOutcomeReports(options: {
   wallMs?: () => number
 }): OutcomeReports {
   const { counts, producer, onError, onLost, clock = systemClock } = options
-  const { wallMs = () => Date.now() } = options
+  const { wallMs = Date.now } = options
 
   async function send(timeoutMs: number): Promise<void> {
     const deadline = clock.now() + timeoutMs

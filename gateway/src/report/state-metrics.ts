@@ -54,7 +54,7 @@ export function registerRedisMetrics(
     clock?: Pick<Clock, 'now'>
   },
 ): void {
-  const { state, ledger, wallMs = () => Date.now(), clock = systemClock } = sources
+  const { state, ledger, wallMs = Date.now, clock = systemClock } = sources
   const memory = () => {
     const { memoryUsed, memoryBytesMax } = state() ?? { memoryUsed: 0, memoryBytesMax: Infinity }
     return Number.isFinite(memoryBytesMax) ? { memoryUsed, memoryBytesMax } : undefined

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import type { Tracing } from '@intake/tracing'
-import { whenEnded } from '@intake/http-edge'
+import { exchangeOf, whenEnded } from '@intake/http-edge'
 
 /**
  * Traces the requests of the Fastify scope in which it is registered. A `traceparent` from the
@@ -17,7 +17,7 @@ export const traceRequests = fp(
       const span = tracing.startRequest({ method, route: routeOptions.url ?? '', id })
       if (span !== undefined) {
         request.span = span
-        whenEnded(request.raw, reply.raw, () => {
+        whenEnded(exchangeOf(request.raw), reply.raw, () => {
           const status = reply.raw.writableFinished ? reply.raw.statusCode : undefined
           span.end({ status, apiKeyId: request.apiKey?.id })
         })

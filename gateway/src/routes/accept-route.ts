@@ -63,6 +63,6 @@ export function acceptRoute<Body>(
     // memory even after the client has disconnected. When it takes too long, the request fails, but
     // the handler keeps running.
     (request, reply) =>
-      failable(request.raw, requireLease(request).retainWhile(respond(request, reply))),
+      failable(request.exchange, requireLease(request).retainWhile(respond(request, reply))),
   )
 }

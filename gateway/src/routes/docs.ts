@@ -9,19 +9,25 @@ const page = readFileSync(new URL('../../docs.html', import.meta.url), 'utf8')
 const exampleUrl = 'http://127.0.0.1:3000'
 
 /**
- * Serves `GET /docs`, a page for developers of clients. The page has no script and loads nothing.
+ * Serves `GET /docs`, a page for developers of clients. The page loads nothing, and runs only the
+ * script that it contains.
  *
  * @param options.url where clients reach the gateway
  */
 export function docsRoute(app: FastifyInstance, { url }: { url: string }): void {
-  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(page) ?? []
-  const hash = createHash('sha256').update(style).digest('base64')
+  const hashOf = (element: RegExp) => {
+    const [, text = ''] = element.exec(page) ?? []
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  }
+  const style = hashOf(/<style>([^]*?)<\/style>/)
+  const script = hashOf(/<script type="module">([^]*?)<\/script>/)
   preparedRoute(app, '/docs', {
     type: 'text/html; charset=utf-8',
     body: Buffer.from(page.replaceAll(exampleUrl, escapeHtml(url))),
     headers: {
       'content-security-policy':
-        `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; ` +
+        `default-src 'none'; style-src ${style}; script-src ${script}; ` +
+        "base-uri 'none'; form-action 'none'; " +
         "frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',

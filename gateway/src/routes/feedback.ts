@@ -1,6 +1,5 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
-import { formBytesMax } from '@intake/config'
 import { FeedbackCreated } from '@intake/contract/schemas'
 import { isLenient, readFeedback, type AcceptFeedback } from '../accept/feedback.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
@@ -18,12 +17,12 @@ export async function feedbackRoute(
   },
 ): Promise<void> {
   const { acceptFeedback, turns, attachments, budget, beforeBody } = options
-  await app.register(multipart, multipartOptions(attachments.bytesMax))
+  await app.register(multipart, multipartOptions(attachments.formBytesMax))
 
   acceptRoute(app, beforeBody, {
     url: '/api/feedback',
     kind: 'feedback',
-    bodyBytesMax: formBytesMax(attachments.bytesMax),
+    bodyBytesMax: attachments.formBytesMax,
     readsPast: isLenient,
     budget,
     codings: [],

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { limits } from '@intake/contract'
-import { createAdmission } from '../../src/admission/admission.ts'
-import { createSkewGauge } from '../../src/admission/clock-skew.ts'
+import { createAdmission, createSkewGauge } from '../../src/admission/admission.ts'
 import { feedbackPayload, headers, logBody, secret, startGateway } from '../support.ts'
 
 const startMs = Date.UTC(2026, 10, 1)
@@ -15,12 +14,11 @@ function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
   const clockOf = createSkewGauge({
-    state: () => ({ clock }),
     clockSkewMaxMs: 5_000,
     wallMs: () => startMs + at.elapsedMs + at.offMs,
     clock: { now: () => at.elapsedMs },
   })
-  return { at, clock, skewMs: () => clockOf().skewMs }
+  return { at, clock, skewMs: () => clockOf({ clock }).skewMs }
 }
 
 t.test(

@@ -209,7 +209,7 @@ t.test('a page can read every response of the interface', async (t) => {
 t.test('a page can read what the edge and the parser refuse', async (t) => {
   const gateway = await startGateway(t, { env: on, clock: fastClock() })
   const cases: [what: string, request: string, status: number][] = [
-    ['a slow body', headOf(url, [json, 'content-length: 100000']), 408],
+    ['a slow body', headOf(url, [json, `origin: ${origin}`, 'content-length: 100000']), 408],
     ['a broken head', 'POST /api/log HTTP/1.1\r\nbroken\r\n\r\n', 400],
     ['a head that is too large', `POST /api/log HTTP/1.1\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
     [

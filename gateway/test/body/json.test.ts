@@ -139,7 +139,7 @@ t.test('a document that needs a closer look is not plain', async (t) => {
   for (const json of [
     '{"a":[1,"b",null],"c":[[1],[2]],"d":[{"e":[]},{"e":1}]}',
     '[9007199254740991,-1.5e15]',
-    String.raw`{"a":"\u0061"}`,
+    String.raw`{"a":"\u0061","b":"\ud55c"}`,
   ]) {
     t.ok(parse(json).isPlain, json)
   }
@@ -148,6 +148,8 @@ t.test('a document that needs a closer look is not plain', async (t) => {
     '[1e300]',
     '[1e999]',
     String.raw`{"\u0061":1}`,
+    String.raw`{"a":"\ud83d"}`,
+    String.raw`["\uDE00"]`,
     '{"a":[1,{}]}',
     '{"a":[{"b":[[1],null]}]}',
     '[[[]],null]',

@@ -43,7 +43,7 @@ function build(loopUtilization: () => number = () => 0) {
     acceptanceMsMax: 50_000,
     wallMs: clock.now,
     onStored: ({ rows }) => (stored += rows),
-    onHeld: (apiKeyId, bytes) => held.set(apiKeyId, (held.get(apiKeyId) ?? 0) + bytes),
+    held,
     clock,
   })
   /** Returns the frames sent so far; fails if there are fewer or more than `count`. */

@@ -16,12 +16,17 @@ async function startForms(t: Test) {
     const bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
     Object.assign(request, { apiKey: { id: 'key_1' }, bodyLease })
   })
-  await app.register(multipart, multipartOptions(1_000_000))
+  await app.register(multipart, multipartOptions(10_000_000))
   const validate = compileSchema(FeedbackPayload)
   const options = {
     validate,
     turns: createTurns(),
-    attachments: { bytesMax: 1_000_000, pixelsMax: 1_000_000, keepsMetadata: false },
+    attachments: {
+      bytesMax: 1_000_000,
+      formBytesMax: Infinity,
+      pixelsMax: 1_000_000,
+      keepsMetadata: false,
+    },
     bytesMax: Infinity,
   }
   app.route({

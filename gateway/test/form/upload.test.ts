@@ -5,7 +5,12 @@ import { images } from '../support.ts'
 
 const budget = createByteBudget({ bytesMax: 10_000_000, requests: createShares(10) })
 const lease = budget.lease({ account: 'a', expectedBytes: 0 })
-const rules = { bytesMax: 10_000_000, pixelsMax: 1_000_000, keepsMetadata: false }
+const rules = {
+  bytesMax: 10_000_000,
+  formBytesMax: Infinity,
+  pixelsMax: 1_000_000,
+  keepsMetadata: false,
+}
 
 /** Yields a picture. In the next turn, overwrites the width and height in the picture's header. */
 async function* soonDamaged(picture: Buffer): AsyncGenerator<Buffer> {

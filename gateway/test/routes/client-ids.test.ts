@@ -186,15 +186,14 @@ t.test('an id twice in a batch: the same event is accepted twice and stored once
 })
 
 t.test('a keyed batch keeps its identities while the clock advances', async (t) => {
-  const gateway = await startGateway(t)
+  let nowMs = Date.now()
+  const gateway = await startGateway(t, { wallMs: () => nowMs })
   const key = { 'idempotency-key': 'k' }
-  const now = Date.now
-  t.teardown(() => (Date.now = now))
-  const edge = new Date(now() - 30 * day + 60_000).toISOString()
-  const own = createIdentity(now()).id
+  const edge = new Date(nowMs - 30 * day + 60_000).toISOString()
+  const own = createIdentity(nowMs).id
   const logs = [{ event: 'a', timestamp: edge }, { event: 'b' }, { event: 'c', id: own }]
   const first = (await sendBatch(gateway, logs, {}, key)).json()
-  Date.now = () => now() + day
+  nowMs += day
   const second = (await sendBatch(gateway, logs, {}, key)).json()
   t.same(second, first)
   t.equal(first.results[2].id, own)
@@ -247,11 +246,9 @@ t.test('207: 500 bad entries are rejected in 60 KB, the first ten with the reaso
 })
 
 t.test('rows of two months never share a frame, in any order', async (t) => {
-  const gateway = await startGateway(t)
-  const realNow = Date.now
-  t.teardown(() => (Date.now = realNow))
-  Date.now = () => Date.parse('2026-11-10T00:00:00Z')
-  const months = [Date.now() - 29 * day, Date.now()]
+  const nowMs = Date.parse('2026-11-10T00:00:00Z')
+  const gateway = await startGateway(t, { wallMs: () => nowMs })
+  const months = [nowMs - 29 * day, nowMs]
   const logs = Array.from({ length: 500 }, (_, n) => ({
     event: 'e',
     id: createIdentity(months[n % 2]!).id,

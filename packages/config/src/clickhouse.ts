@@ -6,8 +6,7 @@ export const clickhouseUrl = Type.String({
   isUrlList: true,
   pattern: '^https?://',
   description:
-    'http(s)://user:password@host:port. Several URLs, separated by commas, name servers of one cluster: while one does ' +
-    'not respond, another is used.',
+    'http(s)://user:password@host:port; several URLs of one cluster, separated by commas.',
 })
 
 /**
@@ -16,6 +15,5 @@ export const clickhouseUrl = Type.String({
 export const clickhouseCluster = Type.String({
   pattern: '^[A-Za-z0-9_.-]+$',
   description:
-    'The cluster that has the tables, by its name in `remote_servers` (docs/deploy/clickhouse.md). Default: a ' +
-    'single server. The commands read it too.',
+    'The cluster that has the tables (docs/deploy/clickhouse.md), also for commands. Default: a single server.',
 })

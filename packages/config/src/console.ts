@@ -5,15 +5,20 @@ import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { problemOf } from './problem-of.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
+import {
+  findReceiverProblems,
+  isRequestUrl,
+  webhookEmail,
+  webhookForm,
+  webhookToken,
+} from './webhook-receivers.ts'
 import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
 /** Settings of the console, by the name of their environment variable. */
 export const ConsoleConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
-    description:
-      'Address that the page, health checks and metrics are bound to. `internal` (Linux): all of IPv4 ' +
-      'except those of interfaces with a default route.',
+    description: 'Address of the page, health checks and metrics. `internal`: as in the gateway.',
   }),
   CONSOLE_ADMIN_PORT: Type.Integer({
     minimum: 0,
@@ -24,31 +29,27 @@ export const ConsoleConfig = Type.Object({
   REDIS_URL: redisUrl,
   CLICKHOUSE_URL: Type.String({
     ...clickhouseUrl,
-    description:
-      'ClickHouse as a user who may insert the counts of records and the facts about pictures. The form is that of the worker.',
+    description: 'ClickHouse as a user who may insert counts and facts about pictures.',
   }),
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
   PAGE_PASSWORD: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Password of the page at `/` of the admin port (docs/page.md), at least 12 characters. Without it the ' +
-        'page is served only to this machine.',
+        'Password of the page (docs/page.md), at least 12 characters. Without it only this machine is served.',
     }),
   ),
   TRUST_PROXY: Type.Optional(trustProxy('The page counts wrong passwords by address.')),
   PAGE_CLICKHOUSE_URL: Type.Optional(
     Type.String({
       ...clickhouseUrl,
-      description:
-        'ClickHouse as a user who may read the views, for the page and the webhook. Default: `CLICKHOUSE_URL`.',
+      description: 'ClickHouse as a user who may read the views. Default: `CLICKHOUSE_URL`.',
     }),
   ),
   S3_ENDPOINT: Type.Optional(
     Type.String({
       ...s3Endpoint,
-      description:
-        'The same as for the gateway. The page reads attachments with it; without it the page has no pictures.',
+      description: 'As in the gateway; without it the page has no pictures.',
     }),
   ),
   ...ObjectStoreConfig.properties,
@@ -57,52 +58,46 @@ export const ConsoleConfig = Type.Object({
     Type.String({
       writeOnly: true,
       pattern: '^https?://',
-      description:
-        'URL that gets a signed request for each new feedback (docs/webhook.md), without user and password.',
+      description: 'URL that gets a request for each new feedback (docs/webhook.md).',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Secret that signs the requests of the webhook: `whsec_` and 24 to 64 bytes in base64, or any other text of ' +
-        'at least 16 characters. Required with the URL.',
+        'Signs them: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters.',
     }),
   ),
-  FEEDBACK_WEBHOOK_FORM: Type.Union(
-    [
-      Type.Literal('standard'),
-      Type.Literal('slack'),
-      Type.Literal('teams'),
-      Type.Literal('github'),
-    ],
-    {
-      default: 'standard',
-      description:
-        'What the webhook sends: `standard` for programs; a message for `slack` or `teams`, or an issue for `github`, ' +
-        'for people (docs/webhook.md).',
-    },
-  ),
+  FEEDBACK_WEBHOOK_FORM: Type.Union(webhookForm.anyOf, {
+    default: 'standard',
+    description: '`standard` for programs; `slack`, `teams` or `github` for people.',
+  }),
   FEEDBACK_WEBHOOK_EMAIL: Type.Optional(
-    Type.Union([Type.Literal('show'), Type.Literal('hide')], {
+    Type.Union(webhookEmail.anyOf, {
       description:
-        'Whether the webhook sends the e-mail of the user: `show` or `hide`. Default: `show` in the form `standard`, ' +
-        '`hide` in the others.',
+        'Whether the webhook sends the e-mail of the user: `show` or `hide`. Default: `show` in the form `standard`.',
     }),
   ),
   FEEDBACK_WEBHOOK_TOKEN: Type.Optional(
     Type.String({
+      ...webhookToken,
       writeOnly: true,
-      pattern: '^[!-~]+$',
       description:
-        'Sent as `Authorization: Bearer` with the requests of the webhook. Required for `github`: a token that may write issues.',
+        'Sent as `Authorization: Bearer`. Required for `github`: a token that may write issues.',
+    }),
+  ),
+  FEEDBACK_WEBHOOKS: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      description:
+        'Receivers of some applications as a JSON list, before that of `FEEDBACK_WEBHOOK_URL` (docs/webhook.md). Give it as ' +
+        '`FEEDBACK_WEBHOOKS_FILE`.',
     }),
   ),
   PAGE_URL: Type.Optional(
     Type.String({
       pattern: '^https?://',
-      description:
-        'Address at which people open the page, for links in messages of the webhook. Default: messages have no link.',
+      description: 'Address at which people open the page, for links in messages.',
     }),
   ),
 })
@@ -115,7 +110,6 @@ export function checkConsoleConfig(config: ConsoleConfig): void {
     ...findObjectStoreProblems(config),
     ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
   ]
-  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   const { PAGE_PASSWORD: password } = config
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
@@ -125,15 +119,7 @@ export function checkConsoleConfig(config: ConsoleConfig): void {
   if (password !== undefined && /\p{Cc}/u.test(password)) {
     problems.push('PAGE_PASSWORD must have no control characters')
   }
-  problems.push(...findWebhookProblems(url, secret))
-  if (config.FEEDBACK_WEBHOOK_FORM === 'github' && config.FEEDBACK_WEBHOOK_TOKEN === undefined) {
-    problems.push('FEEDBACK_WEBHOOK_FORM github needs FEEDBACK_WEBHOOK_TOKEN')
-  }
-  if (url === undefined && config.FEEDBACK_WEBHOOK_FORM !== 'standard') {
-    problems.push(
-      `FEEDBACK_WEBHOOK_FORM ${config.FEEDBACK_WEBHOOK_FORM} needs FEEDBACK_WEBHOOK_URL`,
-    )
-  }
+  problems.push(...findReceiverProblems(config))
   if (config.PAGE_URL !== undefined && !isRequestUrl(config.PAGE_URL)) {
     problems.push('PAGE_URL must be a URL of http or https without user and password')
   }
@@ -142,48 +128,3 @@ export function checkConsoleConfig(config: ConsoleConfig): void {
 
 /** Minimum length: a shorter password can be guessed in spite of the limit on wrong passwords. */
 const passwordLengthMin = 12
-const secretTextMin = 16
-const secretBytesMin = 24
-const secretBytesMax = 64
-
-/**
- * Describes the problems of the webhook's settings, one sentence each, without values, because the
- * URL may contain a token.
- */
-function findWebhookProblems(url: string | undefined, secret: string | undefined): string[] {
-  const problems: string[] = []
-  if (url !== undefined && secret === undefined) {
-    problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
-  }
-  if (url !== undefined && !isRequestUrl(url)) {
-    problems.push('FEEDBACK_WEBHOOK_URL must be a URL of http or https without user and password')
-  }
-  if (secret !== undefined && !isSigningSecret(secret)) {
-    problems.push(
-      `FEEDBACK_WEBHOOK_SECRET must be whsec_ and ${secretBytesMin} to ${secretBytesMax} bytes in base64, or ` +
-        `another text of at least ${secretTextMin} characters`,
-    )
-  }
-  return problems
-}
-
-function isRequestUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { protocol, username, password: secret } = new URL(url)
-  // A URL with credentials is refused here, because `fetch` would refuse it with an error that
-  // contains the credentials.
-  return /^https?:$/.test(protocol) && username === '' && secret === ''
-}
-
-/**
- * Whether a text can be the secret: `whsec_` and base64, as the Standard Webhooks specification
- * defines it, or another text that is long enough. After `whsec_` only base64 is allowed, because
- * Node would skip other characters and sign with the rest.
- */
-function isSigningSecret(secret: string): boolean {
-  if (!secret.startsWith('whsec_')) return secret.trim().length >= secretTextMin
-  const base64 = secret.slice('whsec_'.length)
-  const bytes = Buffer.from(base64, 'base64')
-  const isExact = bytes.toString('base64').replace(/=+$/, '') === base64.replace(/={0,2}$/, '')
-  return isExact && bytes.length >= secretBytesMin && bytes.length <= secretBytesMax
-}

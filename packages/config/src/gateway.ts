@@ -26,15 +26,13 @@ export const GatewayConfig = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]*[^\\s?#/]$',
       description:
-        'URL at which clients reach the gateway, for `/openapi.json` and `/docs`; with the prefix of a proxy, without ' +
-        'a slash at the end. Default: `PORT` on this machine.',
+        'URL at which clients reach the gateway, for `/openapi.json` and `/docs`, without a slash at the end. Default: `PORT` on this machine.',
     }),
   ),
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
     description:
-      'Address that health checks and metrics are bound to. `internal` (Linux): all of IPv4 ' +
-      'except those of interfaces with a default route.',
+      'Address of health checks and metrics. `internal` (Linux): all of IPv4 except interfaces with a default route.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: redisUrl,
@@ -43,9 +41,7 @@ export const GatewayConfig = Type.Object({
     {
       default: 'strict',
       description:
-        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, ' +
-        'but if a managed Redis hides its settings, you assert that they are correct; `relaxed`: accept records ' +
-        'nevertheless and log a warning.',
+        '`strict`: refuse records while Redis could lose them; `asserted`: the same, but you assert what a managed Redis hides; `relaxed`: accept them with a warning.',
     },
   ),
   REDIS_ACK_REPLICAS: Type.Integer({
@@ -53,17 +49,14 @@ export const GatewayConfig = Type.Object({
     maximum: 5,
     default: 0,
     description:
-      'How many replicas of Redis must have a record before it is acknowledged (docs/operations/redis-failover.md). ' +
-      'A primary with fewer replicas gets no records.',
+      'How many replicas of Redis must have a record before it is acknowledged (docs/operations/redis-failover.md).',
   }),
   QUEUE_SHARDS: Type.Integer({
     minimum: 1,
     maximum: 16,
     default: 1,
     description:
-      'Number of shards of the log queue. In a Redis Cluster, set it to the number of masters, so that each stores a ' +
-      'part. Workers and commands find all shards that were ever used, so it may be changed at any time and may ' +
-      'differ among gateways meanwhile. Upgrade all workers before you first raise it.',
+      'Shards of the log queue: in a Redis Cluster, the number of masters. May be changed at any time, and differ among gateways meanwhile.',
   }),
   S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
@@ -71,17 +64,14 @@ export const GatewayConfig = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9-]+$',
       description:
-        'Header in which a proxy sends the country of the client as two letters, such as `cf-ipcountry`; stored in the ' +
-        'column `country`. The proxy must replace what clients send in this header. Default: no country.',
+        'Header in which a proxy sends the country of the client as two letters, such as `cf-ipcountry`. The proxy must replace what clients send in it. Default: no country.',
     }),
   ),
   CORS_ORIGINS: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Origins whose web pages may send, separated by commas, such as `https://app.example`, or `http://localhost:*` for any ' +
-        'port; `*`: all. `npm start` allows pages of this machine. Pages of other origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
-        'Default: browsers let no page of another origin send, and nothing else changes.',
+        'Origins whose web pages may send, separated by commas, such as `https://app.example`, or `http://localhost:*` for any port; `*`: all. Pages of other origins get 403 `origin_not_allowed`. Default: no page of another origin (docs/browsers.md).',
     }),
   ),
   TRUST_PROXY: Type.Optional(
@@ -91,51 +81,45 @@ export const GatewayConfig = Type.Object({
     minimum: 1,
     default: 600_000,
     description:
-      'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one. ' +
-      'A key can have its own number instead of this one, and of the other numbers per minute except ' +
-      '`DEVICE_FEEDBACK_PER_MINUTE_MAX` (`intake keys set`).',
+      'Requests that one API key may send in a minute, to all gateways together. A key can have its own limits instead of these (`intake keys set`).',
   }),
   EVENTS_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 1_200_000,
-    description:
-      'Log events that one API key may send in a minute, to all gateways together; each entry of a batch counts.',
+    description: 'Log events of one API key in a minute; each entry of a batch counts.',
   }),
   LOG_BYTES_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 512 * mebibyte,
-    description:
-      'Bytes of JSON of log events, after decompression, that one API key may send in a minute, to all gateways together.',
+    description: 'Bytes of JSON of log events, decompressed, of one API key in a minute.',
   }),
   FEEDBACK_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 6_000,
-    description: 'Feedback that one API key may send in a minute, to all gateways together.',
+    description: 'Feedback of one API key in a minute.',
   }),
   ATTACHMENT_BYTES_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 1_024 * mebibyte,
-    description:
-      'Bytes of attachments that one API key may send in a minute, to all gateways together.',
+    description: 'Bytes of attachments of one API key in a minute.',
   }),
   DEVICE_EVENTS_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 60_000,
     description:
-      'Log events that one device may send in a minute to one gateway; beyond it the device gets 429, and its events do ' +
-      'not count for its key.',
+      'Log events of one device in a minute to one gateway; what is beyond does not count for its key.',
   }),
   DEVICE_FEEDBACK_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 120,
     description:
-      'Feedback that one device may send in a minute to one gateway; each begun MiB of attachments counts like one more.',
+      'Feedback of one device in a minute to one gateway; each begun MiB of attachments counts like one more.',
   }),
   BATCH_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: 4 * mebibyte,
     description:
-      'Maximum size of a body of `POST /api/log/batch`, as it arrives. Decompressed it may have four times this size.',
+      'Maximum size of a body of `POST /api/log/batch`, as it arrives; decompressed four times this.',
   }),
   ATTACHMENT_BYTES_MAX: Type.Integer({
     minimum: 1,
@@ -145,40 +129,34 @@ export const GatewayConfig = Type.Object({
   ATTACHMENT_PIXELS_MAX: Type.Integer({
     minimum: 1,
     default: 200_000_000,
-    description: 'Maximum number of pixels of one attachment, its width times its height.',
+    description: 'Maximum number of pixels of one attachment.',
   }),
   KEEP_METADATA: keepMetadata,
   BYTES_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,
     default: 256 * mebibyte,
     description:
-      'Maximum bytes of requests held in memory at once: three tenths for logs, the rest for ' +
-      'feedback. Beyond it, requests get 503 `busy`. One API key gets at most two thirds of each part; ' +
-      'the largest batch and the largest form must fit into that.',
+      'Maximum bytes of requests held in memory: three tenths for logs, the rest for feedback; one API key gets two thirds of each. Beyond it, requests get 503 `busy`.',
   }),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 2,
     default: 2_000,
     description:
-      'Maximum number of open connections, and of requests in flight. Idle connections are closed to ' +
-      'make room for new ones, those without an API key first.',
+      'Maximum number of open connections, and of requests in flight. Idle ones, first those without an API key, make room for new ones.',
   }),
   DRAIN_MS: Type.Integer({
     minimum: 0,
     maximum: 300_000,
     default: 0,
     description:
-      'How long after SIGTERM the gateway serves as usual while `/readyz` responds 503, so that a load balancer ' +
-      'stops using it before it closes. Set it longer than the balancer takes to notice. The supervisor must allow ten ' +
-      'seconds more before it kills the process.',
+      'How long after SIGTERM the gateway serves while `/readyz` responds 503, until a load balancer has noticed. The supervisor must allow ten seconds more.',
   }),
   ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: limits.acceptanceMs.logs,
     default: 4_000,
     description:
-      'Timeout for enqueueing a validated record, in milliseconds; also the timeout for reserving an ' +
-      'idempotency key.',
+      'Timeout for enqueueing a record, and for reserving an idempotency key, in milliseconds.',
   }),
   ...TracingConfig.properties,
 })

@@ -11,8 +11,7 @@ export const s3Endpoint = Type.String({
   findProblems: findEndpointProblems,
   pattern: '^https?://',
   description:
-    'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store. Without the keys: see ' +
-    '[its settings](#object-store).',
+    'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store, or without keys ([credentials](#object-store)).',
 })
 
 /**
@@ -25,23 +24,21 @@ export const ObjectStoreConfig = Type.Object({
   S3_ADDRESSING: Type.Union([Type.Literal('path'), Type.Literal('virtual')], {
     default: 'path',
     description:
-      'Where requests name the bucket: `path`: in the path; `virtual`: in the host (`bucket.host`). The host ' +
-      '`s3.amazonaws.com` always gets `virtual`.',
+      'Where requests name the bucket: in the `path`, or `virtual`: in the host. `s3.amazonaws.com` always gets `virtual`.',
   }),
   S3_PREFIX: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*/?$',
       maxLength: 255,
       description:
-        'Folder of the bucket for all objects, such as `team/intake`. Rows have keys without it. Default: none.',
+        'Folder of the bucket for all objects, such as `team/intake`; rows have keys without it.',
     }),
   ),
   S3_SSE: Type.Optional(
     Type.String({
       pattern: '^(AES256|aws:kms(:\\S+)?)$',
       description:
-        'Encryption at rest that is asked for with each object: `AES256` (SSE-S3), `aws:kms` (SSE-KMS with the key of ' +
-        'the bucket), or `aws:kms:` and the id or ARN of a key. Default: what the bucket does by itself.',
+        'Encryption asked for with each object: `AES256`, `aws:kms`, or `aws:kms:` and the id or ARN of a key. Default: that of the bucket.',
     }),
   ),
   AWS_ACCESS_KEY_ID: secret('Access key, if `S3_ENDPOINT` has none.'),

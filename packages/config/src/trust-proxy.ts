@@ -10,9 +10,8 @@ export const trustProxy = (use: string) =>
   Type.String({
     minLength: 1,
     description:
-      'How many proxies stand in front, or their addresses, separated by commas (`10.0.0.0/8`): they are ' +
-      'believed when `X-Forwarded-For` says from where a request came. Whoever can connect without the proxies, or ' +
-      `from such an address, can claim any address. ${use} Default: none, the address is that of the connection.`,
+      'How many proxies stand in front, or their addresses, separated by commas (`10.0.0.0/8`); their `X-Forwarded-For` is ' +
+      `believed, so no client may connect without them or from these addresses. ${use}`,
   })
 
 /**

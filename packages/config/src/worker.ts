@@ -9,8 +9,7 @@ export const WorkerConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
     description:
-      'Address that health checks and metrics are bound to. `internal` (Linux): all of IPv4 ' +
-      'except those of interfaces with a default route.',
+      'Address of health checks and metrics. `internal` (Linux): all of IPv4 except interfaces with a default route.',
   }),
   WORKER_ADMIN_PORT: Type.Integer({
     minimum: 0,
@@ -25,15 +24,13 @@ export const WorkerConfig = Type.Object({
     Type.String({
       pattern: '^(auto|[2-9])$',
       description:
-        'How many replicas of a shard must have a row before its record leaves Redis; `auto`: more than half. ' +
-        'Default: one.',
+        'How many replicas of a shard must have a row before its record leaves Redis; `auto`: more than half. Default: one.',
     }),
   ),
   INSERT_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     default: 60_000,
-    description:
-      'Timeout of one insert, in milliseconds; then it counts as failed and is repeated.',
+    description: 'Timeout of one insert, in milliseconds; then it is repeated.',
   }),
   ...TracingConfig.properties,
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { loadConfig } from '@intake/runtime/config'
 import { checkConsoleConfig, ConsoleConfig } from '../src/console.ts'
+import { webhookReceivers } from '../src/webhook-receivers.ts'
 
 const load = (env: Record<string, string>) =>
   loadConfig(ConsoleConfig, { REDIS_URL: 'redis://x', CLICKHOUSE_URL: 'http://x', ...env })
@@ -85,6 +86,60 @@ t.test('issues for GitHub need a token, and links a URL', async (t) => {
   const secret = { FEEDBACK_WEBHOOK_SECRET: 'a secret of the webhook, long enough' }
   t.equal(refusalOf({ ...github, ...url, ...secret }), '')
   t.match(refusalOf({ PAGE_URL: 'https://user:token@page.example/' }), 'PAGE_URL must be a URL')
+})
+
+t.test('every fault in the list of receivers is named, without its values', async (t) => {
+  const good = {
+    bundle: 'com.example.*',
+    url: 'https://hook.example/token',
+    secret: 'a text of 16 characters',
+  }
+  const refusalOfList = (list: unknown) =>
+    refusalOf({ FEEDBACK_WEBHOOKS: typeof list === 'string' ? list : JSON.stringify(list) })
+  t.equal(refusalOfList([good, { ...good, bundle: 'com.other', email: 'show' }]), '')
+  for (const [list, problem] of [
+    ['[', /must be a JSON list/],
+    [{}, /must be a JSON list/],
+    [[], /must be a JSON list/],
+    [[{ ...good, url: undefined }], /entry 1: must have .*url/],
+    [[good, { ...good, bundle: '*' }], /entry 2: bundle is not valid/],
+    [[{ ...good, bundel: 'x' }], /entry 1: bundel is unknown/],
+    [[{ ...good, form: 'irc' }], /entry 1: form is not valid/],
+    [[{ ...good, url: 'https://user:token@hook.example' }], /url of entry 1 must be a URL/],
+    [[{ ...good, secret: 'token' }], /secret of entry 1 must be whsec_/],
+    [[{ ...good, form: 'github' }], /form of entry 1 github needs .*token of entry 1/],
+    [
+      [
+        { ...good, url: 'token' },
+        { ...good, secret: 'token' },
+      ],
+      /url of entry 1 .*secret of entry 2/,
+    ],
+  ] as const) {
+    const refusal = refusalOfList(list)
+    t.match(refusal, problem)
+    t.notMatch(refusal.replaceAll('token of entry', ''), 'token', refusal)
+  }
+})
+
+t.test('the receiver of FEEDBACK_WEBHOOK_URL is the last row, for all applications', async (t) => {
+  const row = { bundle: 'com.example', url: 'https://a.example', secret: 'a text of 16 characters' }
+  const config = load({
+    FEEDBACK_WEBHOOKS: JSON.stringify([row]),
+    FEEDBACK_WEBHOOK_URL: 'https://b.example',
+    FEEDBACK_WEBHOOK_SECRET: 'another of 16 characters',
+    FEEDBACK_WEBHOOK_EMAIL: 'hide',
+  })
+  t.same(webhookReceivers(config), [
+    row,
+    {
+      url: 'https://b.example',
+      secret: 'another of 16 characters',
+      form: 'standard',
+      email: 'hide',
+    },
+  ])
+  t.same(webhookReceivers(load({})), [])
 })
 
 t.test('a password of fewer than 12 characters is refused', async (t) => {

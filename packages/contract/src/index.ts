@@ -2,6 +2,7 @@ export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './
 export * from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'
 export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
+export { bundlePattern } from './bundle-pattern.ts'
 export { kinds, type RecordKind } from './kinds.ts'
 export {
   deviceFields,

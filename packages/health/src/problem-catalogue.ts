@@ -66,6 +66,7 @@ export const problemCatalogue = {
     state: 'degraded',
     seenBy: 'doctor',
     becomes: ['redis_could_lose_records', 'queue_full'],
+    section: true,
   },
   queue_full: {
     title: 'the queue is full: records are refused',
@@ -103,6 +104,7 @@ export const problemCatalogue = {
     alert: 'The gateway {{ $labels.instance }} refuses every record with 503 clock_skew.',
     perProcess: true,
     metric: 'intake_clock_skew_seconds',
+    section: true,
   },
   overloaded: {
     title: 'requests are refused because too many are in flight',
@@ -112,6 +114,7 @@ export const problemCatalogue = {
     perProcess: true,
     metric: 'intake_body_bytes_in_flight',
     event: 'requests refused',
+    section: true,
   },
   object_store: {
     title: 'the object store does not work',
@@ -125,6 +128,7 @@ export const problemCatalogue = {
     state: 'degraded',
     alert:
       'The object store did not delete the images of a refused feedback. They use space and can contain what a user sent.',
+    section: true,
   },
   request_refused: {
     title: 'a request failed because of a fault in Intake',
@@ -140,6 +144,7 @@ export const problemCatalogue = {
     alert:
       'Inserts fail and are repeated. Nothing is lost; gateways accept records until Redis is full.',
     metric: 'intake_insert_failures_total{failure="retry"}',
+    section: true,
   },
   insert_stalled: {
     title: 'an insert takes long',
@@ -155,6 +160,7 @@ export const problemCatalogue = {
     alert:
       'Inserts fail with an error that does not go away by itself: a password, a right, a table, a disk.',
     metric: 'intake_insert_failures_total{failure="operator"}',
+    section: true,
   },
   insert_split: {
     title: 'ClickHouse cannot take an insert of this size',
@@ -176,6 +182,7 @@ export const problemCatalogue = {
     alert:
       'ClickHouse rejects every row of a table, so frames are postponed instead of dead-lettering all of them.',
     metric: 'intake_frames_postponed_total',
+    section: true,
   },
   frame_postponed: {
     title: 'a frame cannot be stored now; it is postponed',
@@ -195,6 +202,7 @@ export const problemCatalogue = {
     state: 'degraded',
     alert: 'ClickHouse rejected rows. They are kept unchanged in intake.dead_letters.',
     metric: 'intake_dead_letters_waiting',
+    section: true,
   },
   locks_lost: {
     title: 'locks of frames were lost',
@@ -210,6 +218,7 @@ export const problemCatalogue = {
     alert:
       'Records are accepted faster than they are stored, or storing fails. The detail in /status says how many rows wait and when they are stored.',
     metric: 'intake_backlog_oldest_age_seconds',
+    section: true,
   },
   watermark: {
     title: 'the watermark is not advancing',
@@ -278,6 +287,7 @@ export const problemCatalogue = {
     alert:
       'The Redis and the ClickHouse of a worker belong to different installations: it takes no frames. Correct REDIS_URL or CLICKHOUSE_URL.',
     becomes: ['process_ends'],
+    section: true,
   },
   process_ends: {
     title: 'a process exits or does not respond',

@@ -83,7 +83,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   wallMs?: () => number
 }): Problems<Noted> {
   const { checks, noted = [], states = {}, log, metrics } = options
-  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const { clock = systemClock, wallMs = Date.now } = options
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
-import { addOnEnd, connectionOf, failIncomplete, type Connection } from './exchange.ts'
+import { connectionOf, failIncomplete, whenEnded, type Connection } from './exchange.ts'
 import { closeInStages, discardRest } from './linger.ts'
 import type { Refuse } from './refuse.ts'
 
@@ -55,7 +55,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   const { request, response } = last
   // The header that was sent may promise a persistent connection, so the server would not close the
   // connection. It is therefore closed here, after the response.
-  if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
+  if (response.headersSent) whenEnded(last, response, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')
     if (!request.complete) failIncomplete(last, error)

@@ -5,9 +5,9 @@ import { ignoreRest } from './client-errors.ts'
 import { createEvictionOrder, nowhere, type EvictionOrder } from './eviction-order.ts'
 import {
   connectionOf,
+  createExchange,
   exchangeOf,
   registerConnection,
-  registerExchange,
   type Connection,
   type Exchange,
 } from './exchange.ts'
@@ -36,8 +36,8 @@ export interface Connections {
    * closing, or has too many requests.
    */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
-  /** Notes that the request has a valid API key. */
-  authenticated(request: IncomingMessage, apiKeyId: string): void
+  /** Notes that a request of the connection has a valid API key. */
+  authenticated(connection: Connection, apiKeyId: string): void
   all(): Iterable<Connection>
   isEmpty(): boolean
   /** The numbers of open connections, and of requests whose responses are not complete. */
@@ -123,7 +123,6 @@ export function createConnections(options: Options): Connections {
         return undefined
       }
       const exchange = createExchange(connection, request, response, clock.now())
-      registerExchange(exchange)
       connection.exchanges.push(exchange)
       connection.unwanted = undefined
       evictionOrder.touch(connection)
@@ -131,9 +130,8 @@ export function createConnections(options: Options): Connections {
       return exchange
     },
 
-    authenticated(request, apiKeyId) {
-      const connection = connectionOf(request.socket)
-      if (connection === undefined || connection.apiKeyId !== undefined) return
+    authenticated(connection, apiKeyId) {
+      if (connection.apiKeyId !== undefined) return
       evictionOrder.remove(connection)
       connection.apiKeyId = apiKeyId
     },
@@ -262,24 +260,4 @@ function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connect
     },
   }
   return connection
-}
-
-function createExchange(
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  startedAt: number,
-): Exchange {
-  return {
-    request,
-    response,
-    connection,
-    startedAt,
-    isOver: false,
-    fail: undefined,
-    failure: undefined,
-    onEnd: undefined,
-    bodyBytesMax: Infinity,
-    progress: undefined,
-  }
 }

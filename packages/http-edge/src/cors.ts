@@ -8,7 +8,10 @@ export interface Cors {
   covers(request: IncomingMessage): boolean
   /** Header fields of a response that allow pages to read the response. */
   readonly fields: Readonly<Record<string, string>>
-  /** Serves preflight requests, and adds `fields` to the other responses to covered requests. */
+  /**
+   * Serves the requests of pages: preflight requests, and all others with `fields` in the responses
+   * to covered requests.
+   */
   wrap(serve: Handler): Handler
 }
 

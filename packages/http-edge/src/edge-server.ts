@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { endAfterResponses, refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
+import type { Cors } from './cors.ts'
 import { ignoreFollowing } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Refuse } from './refuse.ts'
@@ -17,6 +18,7 @@ interface Admitting {
   connections: Connections
   gate: Gate
   refuse: Refuse
+  cors: Cors | undefined
 }
 
 /**
@@ -79,8 +81,11 @@ export function createEdgeServer(
  * Creates a function that wraps a handler. The wrapped handler gets a request only when the gate
  * lets the request pass, and only if the request's head is acceptable.
  */
-function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
+function createAdmit(options: Admitting): (serve: Handler) => Handler {
+  const { connections, gate, refuse, cors } = options
   return (serve) => {
+    const servePage = cors?.wrap(serve) ?? serve
+
     function pass(request: IncomingMessage, response: ServerResponse): void {
       const error = headProblem(request)
       if (error !== undefined) return refuseRequest(request, response, { error, refuse })
@@ -88,7 +93,10 @@ function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler)
         ignoreFollowing(request)
         response.setHeader('connection', 'close')
       }
-      serve(request, response)
+      // Browsers name the page that sends a request; other clients have no page.
+      const isOfPage = request.headers.origin !== undefined || request.method === 'OPTIONS'
+      if (isOfPage) servePage(request, response)
+      else serve(request, response)
     }
 
     return (request, response) => {

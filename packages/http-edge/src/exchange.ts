@@ -120,8 +120,27 @@ export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return exchange?.isOver === false ? exchange : undefined
 }
 
-export function registerExchange(exchange: Exchange): void {
-  ;(exchange.request as WithExchange)[exchangeKey] = exchange
+/** Begins the exchange of a request that has arrived over a connection. */
+export function createExchange(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  startedAt: number,
+): Exchange {
+  const exchange: Exchange = {
+    request,
+    response,
+    connection,
+    startedAt,
+    isOver: false,
+    fail: undefined,
+    failure: undefined,
+    onEnd: undefined,
+    bodyBytesMax: Infinity,
+    progress: undefined,
+  }
+  ;(request as WithExchange)[exchangeKey] = exchange
+  return exchange
 }
 
 /**
@@ -139,10 +158,14 @@ export function ignoreFollowing(request: IncomingMessage): void {
 /**
  * Lets the request fail while `work` is running (see `Exchange.fail`). Settles like `work`. If the
  * request fails first, rejects with its error and ignores the result of `work`.
+ *
+ * @param exchange undefined if the request did not arrive over a connection
  */
-export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
-  const exchange = exchangeOf(request)
-  if (exchange === undefined) return work
+export function failable<Result>(
+  exchange: Exchange | undefined,
+  work: Promise<Result>,
+): Promise<Result> {
+  if (exchange === undefined || exchange.isOver) return work
   return new Promise((resolve, reject) => {
     work.then(resolve, reject)
     beginStep(exchange, reject)
@@ -168,26 +191,18 @@ export function failIncomplete(exchange: Exchange, error: IntakeError): void {
 /**
  * Calls `onEnd` once, when the response has been sent or the connection has ended.
  *
- * @returns the exchange; undefined if the request did not arrive over a connection
+ * @param exchange undefined if the request did not arrive over a connection
  */
 export function whenEnded(
-  request: IncomingMessage,
+  exchange: Exchange | undefined,
   response: ServerResponse,
   onEnd: () => void,
-): Exchange | undefined {
-  const exchange = exchangeOf(request)
+): void {
   // If the connection closes while this response is queued behind another, this response emits no
   // event. The exchange, if there is one, ends in any case.
   if (exchange === undefined) response.once('close', onEnd)
-  else addOnEnd(exchange, onEnd)
-  return exchange
-}
-
-/**
- * Adds a function that is called when the exchange has ended. The array is created with its first
- * element, because an empty array that grows would allocate room for seventeen elements.
- */
-export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
-  if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
+  // The array is created with its first element, because an empty array that grows would allocate
+  // room for seventeen elements.
+  else if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
   else exchange.onEnd.push(onEnd)
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createClientErrorHandler } from './client-errors.ts'
 import { createConnections, type Connections, type EndReason } from './connections.ts'
+import type { Cors } from './cors.ts'
 import { createEdgeServer, type Handler } from './edge-server.ts'
 import type { Exchange } from './exchange.ts'
 import { openGate, type Gate } from './gate.ts'
@@ -30,6 +31,7 @@ export interface HttpEdge {
  * @param options.onConnectionEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or
  * its connection has ended, with the milliseconds since its head arrived
+ * @param options.cors serves the requests of pages; default: as those of other clients
  * @param options.gate decides when requests are served; default: at once
  */
 export function createHttpEdge(options: {
@@ -40,10 +42,11 @@ export function createHttpEdge(options: {
   refuse: Refuse
   onConnectionEnd?: (reason: EndReason) => void
   onExchangeEnd?: (exchange: Exchange, ms: number) => void
+  cors?: Cors | undefined
   gate?: Gate
   clock?: SweepClock | undefined
 }): HttpEdge {
-  const { refuse, gate = openGate, clock = sweepClock } = options
+  const { refuse, cors, gate = openGate, clock = sweepClock } = options
   const connections = createConnections({
     max: options.connectionsMax,
     onEnd: options.onConnectionEnd ?? (() => undefined),
@@ -54,7 +57,7 @@ export function createHttpEdge(options: {
   return {
     connections,
     serverFactory: (handler) =>
-      createEdgeServer({ ...options, connections, sweep, gate, refuse, handler }),
+      createEdgeServer({ ...options, connections, sweep, gate, refuse, cors, handler }),
     clientErrorHandler: createClientErrorHandler(refuse),
     drain() {
       connections.drain()

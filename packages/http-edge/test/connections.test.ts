@@ -5,7 +5,7 @@ import { systemClock } from '@intake/runtime'
 import { open, received } from '@intake/test-kit/raw-client'
 import { until } from '@intake/test-kit/until'
 import { createConnections, type Connections } from '../src/connections.ts'
-import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
+import { exchangeOf, ignoreFollowing, whenEnded } from '../src/exchange.ts'
 
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
@@ -39,8 +39,7 @@ function startServer(
 t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
   const responses: ServerResponse[] = []
   const { gateway, reasons } = startServer(t, 2, (connections, request, response) => {
-    connections.begin(request, response)
-    connections.authenticated(request, 'key')
+    connections.authenticated(connections.begin(request, response)!.connection, 'key')
     responses.push(response)
   })
   const [first, second] = [await open(t, gateway), await open(t, gateway)]
@@ -62,7 +61,8 @@ t.test('each request ends once, also when its client leaves', async (t) => {
   let begun = 0
   const { gateway, ended } = startServer(t, 2, (connections, request, response) => {
     const exchange = connections.begin(request, response)
-    if (exchange !== undefined) addOnEnd(exchange, () => ended.push(`end of ${request.url}`))
+    if (exchange !== undefined)
+      whenEnded(exchange, response, () => ended.push(`end of ${request.url}`))
     begun++
   })
   const socket = await open(t, gateway)
@@ -79,8 +79,7 @@ t.test('each request ends once, also when its client leaves', async (t) => {
 t.test('a request that fails after its client has gone leaves nothing to evict', async (t) => {
   let gone = false
   const { gateway, reasons, connections } = startServer(t, 1, (all, request, response) => {
-    all.begin(request, response)
-    all.authenticated(request, 'key')
+    all.authenticated(all.begin(request, response)!.connection, 'key')
     request.socket.once('close', () => {
       gone = exchangeOf(request) === undefined
       ignoreFollowing(request)

@@ -30,7 +30,7 @@ export function renewCredentials(options: {
   load: () => Promise<TemporaryCredentials>
   wallMs?: () => number
 }): () => Promise<TemporaryCredentials> {
-  const { load, wallMs = () => Date.now() } = options
+  const { load, wallMs = Date.now } = options
   let current: TemporaryCredentials | undefined
   let loading: Promise<TemporaryCredentials> | undefined
   let notBeforeMs = 0

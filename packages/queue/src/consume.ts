@@ -1,7 +1,19 @@
+export {
+  alertSender,
+  alertWebhook,
+  changeDeliveryId,
+  parseAlertDeliveryId,
+  testDeliveryId,
+} from './alert-webhook.ts'
 export type { BatchLimits } from './batch-room.ts'
 export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
-export { FinalDeliveryError, markDeliveries, startDeliveries } from './deliveries.ts'
-export { createDeliverySink } from './delivery-sink.ts'
+export {
+  FinalDeliveryError,
+  markDeliveries,
+  PostponedDelivery,
+  startDeliveries,
+} from './deliveries.ts'
+export { createDeliverySink, type DeliverySink } from './delivery-sink.ts'
 export { feedbackWebhook } from './feedback-webhook.ts'
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createShardedSource } from './shards/sharded-source.ts'

@@ -1,4 +1,4 @@
-import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
+import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { readInstallation, whileConnected, type Redis } from '@intake/redis'
 import { startPolling, withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
@@ -24,6 +24,17 @@ export class FinalDeliveryError extends Error {
   override name = 'FinalDeliveryError'
 }
 
+/** `deliver` rejects with this error if the delivery must wait for its turn. It is no attempt. */
+export class PostponedDelivery extends Error {
+  override name = 'PostponedDelivery'
+  readonly delayMs: number
+
+  constructor(delayMs: number) {
+    super('the delivery waits for its turn')
+    this.delayMs = delayMs
+  }
+}
+
 interface FailedDelivery {
   id: string
   attempt: number
@@ -32,8 +43,7 @@ interface FailedDelivery {
   error: Error
 }
 
-const atOnce = 4
-/** Timeout for returning a delivery to the queue; shorter than the timeout for closing. */
+/** Timeout for returning or postponing a delivery; shorter than the timeout for closing. */
 const returnTimeoutMs = 1_000
 const closeTimeoutMs = 2_000
 const markIntervalMs = 10_000
@@ -46,6 +56,7 @@ const markTimeoutMs = 5_000
  * last delay, or with a `FinalDeliveryError`.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
+ * @param options.atOnce how many deliveries may be in progress in this process
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
  * After `signal` has aborted, the result of `deliver` is ignored
  * @returns `close` ends deliveries in progress. They are repeated later, as if they had not started.
@@ -55,11 +66,12 @@ const markTimeoutMs = 5_000
 export function startDeliveries(options: {
   redis: Redis
   queue: DeliveryQueue
+  atOnce: number
   deliver: (id: string, context: { attempt: number; signal: AbortSignal }) => Promise<void>
   onFailed: (failure: FailedDelivery) => void
   onError: (error: Error) => void
 }): { close(): Promise<void> } {
-  const { redis, deliver, onFailed, onError } = options
+  const { redis, atOnce, deliver, onFailed, onError } = options
   const { name, retryDelaysMs } = options.queue
   const shared = { connection: redis, prefix: queuePrefix }
   const closing = new AbortController()
@@ -73,6 +85,11 @@ export function startDeliveries(options: {
         await orAbort(() => deliver(parseJobId(id).id, context), signal)
       } catch (error) {
         if (!closing.signal.aborted) {
+          if (error instanceof PostponedDelivery) {
+            const postponed = job.moveToDelayed(Date.now() + error.delayMs, token)
+            await withTimeout(postponed, returnTimeoutMs, 'postponing a delivery').catch(onError)
+            throw new DelayedError()
+          }
           throw error instanceof FinalDeliveryError ? new UnrecoverableError(error.message) : error
         }
         // The job is returned to the queue, because a failure would use up one of its attempts. A

@@ -17,6 +17,12 @@ export interface DeliverySink {
    * Adds nothing while no process wants the deliveries (see `markDeliveries`).
    */
   add(deliveries: readonly Delivery[]): Promise<number>
+  /**
+   * Resolves to how a delivery ended: the message of its last failure, or an empty text if it
+   * succeeded. Resolves to `waiting` before its first attempt has ended, and to undefined if the
+   * queue does not know it.
+   */
+  outcome(delivery: Delivery): Promise<{ failure: string } | 'waiting' | undefined>
   close(): Promise<void>
 }
 
@@ -80,6 +86,17 @@ export function createDeliverySink(options: {
       }
       await withTimeout(queue.addBulk(jobs), commandTimeoutMs, 'adding deliveries')
       return omitted
+    },
+
+    async outcome({ id, sender }) {
+      const key = `${queuePrefix}:${name}:${id}.${sender}`
+      const [timestamp, finishedOn, failure] = await withTimeout(
+        redis.hmget(key, 'timestamp', 'finishedOn', 'failedReason'),
+        commandTimeoutMs,
+        'reading a delivery',
+      )
+      if (timestamp == null) return undefined
+      return finishedOn == null && failure == null ? 'waiting' : { failure: failure ?? '' }
     },
 
     async close() {

@@ -65,10 +65,8 @@ export function createJobSink(options: {
   }
 
   return {
-    async ready() {
-      if (usable === undefined) await open()
-      await requireExamined(prefix)
-    },
+    ready: () =>
+      usable === undefined ? open().then(() => requireExamined(prefix)) : requireExamined(prefix),
 
     async add(id, data) {
       const queue = usable ?? (await open())

@@ -18,6 +18,7 @@ async function startEndless(t: Test, { isAbortable }: { isAbortable: boolean }) 
   const queue = startDeliveries({
     redis,
     queue: hook,
+    atOnce: 4,
     onFailed: () => t.fail('a delivery has failed'),
     onError: ({ message }) => void errors.push(message),
     deliver: (_id, { signal }) =>

@@ -1,3 +1,7 @@
+export { countEvents, type EventQuestion } from './alerts/count-events.ts'
+export { countDeviceShares } from './alerts/count-device-shares.ts'
+export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts'
+export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export * from './dead-letters.ts'
 export * from './erasure/delete-payloads.ts'

@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis'
 import type { Redis, Server } from './connect.ts'
 import { installationKeyOf } from './installation.ts'
 import { mainTag, nameOf, primaryOf, requireConnection } from './servers.ts'
@@ -29,6 +30,8 @@ export function createExamination(options: {
   refusalOf?: (tag: string) => string | undefined
 }): Examination {
   const { redis, tags = [mainTag], refusalOf } = options
+  /** The only server; undefined in a cluster, where a hash tag says which server is meant. */
+  const only = redis instanceof Cluster ? undefined : redis
   const examined = new WeakSet<Server['stream']>()
   const examinations = new WeakMap<Server['stream'], Promise<void>>()
 
@@ -52,19 +55,24 @@ export function createExamination(options: {
     return examination
   }
 
+  async function examineFirst(tag: string): Promise<void> {
+    await requireConnection(redis, tag)
+    const { stream } = primaryOf(redis, tag)
+    if (examined.has(stream)) return
+    await examinationOf(stream, tag)
+    const server = primaryOf(redis, tag)
+    if (server.status !== 'ready' || server.stream !== stream) {
+      throw new Error('the connection to Redis has changed')
+    }
+    examined.add(stream)
+  }
+
   return {
-    async requireExamined(tag = mainTag) {
+    requireExamined(tag = mainTag) {
       const refusal = refusalOf?.(tag)
-      if (refusal !== undefined) throw new RefusedError(refusal)
-      await requireConnection(redis, tag)
-      const { stream } = primaryOf(redis, tag)
-      if (examined.has(stream)) return
-      await examinationOf(stream, tag)
-      const server = primaryOf(redis, tag)
-      if (server.status !== 'ready' || server.stream !== stream) {
-        throw new Error('the connection to Redis has changed')
-      }
-      examined.add(stream)
+      if (refusal !== undefined) return Promise.reject(new RefusedError(refusal))
+      const isKnown = only?.status === 'ready' && examined.has(only.stream)
+      return isKnown ? Promise.resolve() : examineFirst(tag)
     },
   }
 }

@@ -16,10 +16,10 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: performance.now.bind(performance),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
-  setImmediate: (run) => void setImmediate(run),
-  random: () => Math.random(),
+  setTimeout,
+  clearTimeout: clearTimeout as Clock['clearTimeout'],
+  setImmediate,
+  random: Math.random,
 }
 
 const secondMs = 1_000
@@ -61,32 +61,4 @@ export function pause(
     if (signal?.aborted) abort()
     else signal?.addEventListener('abort', abort, { once: true })
   })
-}
-
-export class TimeoutError extends Error {
-  override name = 'TimeoutError'
-}
-
-/**
- * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. After a timeout the
- * work continues, so its outcome is unknown. If it rejects later, that error is ignored.
- */
-export async function withTimeout<T>(
-  work: Promise<T>,
-  ms: number,
-  what: string,
-  clock: Clock = systemClock,
-): Promise<T> {
-  let timer: Timer | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(
-      () => reject(new TimeoutError(`${what} took longer than ${Math.round(ms)} ms`)),
-      ms,
-    )
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clock.clearTimeout(timer)
-  }
 }

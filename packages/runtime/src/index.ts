@@ -1,13 +1,6 @@
-export {
-  pause,
-  systemClock,
-  TimeoutError,
-  untilWholeSecond,
-  withTimeout,
-  type Clock,
-  type Timer,
-} from './clock.ts'
+export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
 export { ConfigError, problemsOf } from './config-error.ts'
+export { retryUntil, TimeoutError, withTimeout, type Attempt } from './deadline.ts'
 export { endpointsFile } from './endpoints-file.ts'
 export { keptFreeBytes } from './kept-free.ts'
 export { redisMemoryBytesMin } from './redis-memory.ts'
@@ -18,7 +11,6 @@ export { plural } from './plural.ts'
 export { startPolling } from './poll.ts'
 export { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'
 export { createOwner, type Owner } from './owner.ts'
-export { retryUntil, type Attempt } from './retry.ts'
 export { createSecret, type Secret } from './secret.ts'
 export {
   readSecret,

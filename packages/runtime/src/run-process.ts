@@ -50,7 +50,7 @@ export async function runProcess<S extends TObject>(options: {
     await options.start(config, log, secrets, owner)
   } catch (err) {
     if (err instanceof ConfigError)
-      log.fatal({ help: 'docs/operations/configuration.md' }, err.message)
+      log.fatal({ help: 'docs/operations/problems.md#configuration' }, err.message)
     else log.fatal({ err, help }, 'cannot start')
     process.exit(1)
   }

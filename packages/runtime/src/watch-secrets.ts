@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Static, TObject } from 'typebox'
-import { withTimeout } from './clock.ts'
+import { withTimeout } from './deadline.ts'
 import { ConfigError } from './config-error.ts'
 import { loadConfig } from './config.ts'
 import { limitRepeats } from './limit-repeats.ts'

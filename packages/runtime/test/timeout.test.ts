@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TimeoutError, withTimeout } from '../src/clock.ts'
+import { TimeoutError, withTimeout } from '../src/deadline.ts'
 
 t.test('settles like the work if the work settles in time', async (t) => {
   t.equal(await withTimeout(Promise.resolve(1), 1_000, 'it'), 1)

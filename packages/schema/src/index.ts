@@ -5,6 +5,8 @@ export {
   syncReplicas,
   systemTable,
 } from './cluster/names.ts'
+export { crashText } from './definitions/crashes.ts'
+export { fingerprint } from './definitions/fingerprint.ts'
 export { functionStatements } from './definitions/functions.ts'
 export * from './inspect/inspect.ts'
 export { findMissingTables } from './inspect/schema.ts'

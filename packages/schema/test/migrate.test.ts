@@ -35,6 +35,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
   t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
   const tables = [
+    'alerts_raw',
     'analysts',
     'application_retention',
     'attachments_raw',

@@ -168,6 +168,7 @@ const expected: Record<string, object[]> = {
       first_sequence: 4,
       last_sequence: 7,
       missing: 2,
+      missing_under_rules: 0,
       rules_since: null,
     },
   ],
@@ -254,6 +255,9 @@ const expected: Record<string, object[]> = {
     { code: 'invalid_request', api_key_id: 'key-1', kind: 'feedback', refused: 1 },
   ],
   'What was erased': [{ kind: 'logs', erased: 1 }],
+  'How often alerts fired': [
+    { id: 'alert_000000000001', event: 'crash', times: 2, minutes_firing: 90 },
+  ],
   'Is everything visible': [
     { kind: 'feedback', visible_until: '2026-11-15 23:59:59.000', is_complete: 0 },
     { kind: 'logs', visible_until: '2026-11-16 00:00:00.000', is_complete: 1 },
@@ -285,6 +289,21 @@ async function store(owner: ClickHouse): Promise<void> {
       (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
     SELECT '01a0a1b2-0000-7000-8000-000000000001' AS id, UUIDv7ToDateTime(toUUID(id), 'UTC'), 'com.example.app',
       generateUUIDv4(), '2026-11-10 09:00:00', 18446744073709551615, 1`)
+  const fired = (change: number, state: string, from: string, until: string) => ({
+    id: 'alert_000000000001',
+    change,
+    bundle_identifier: 'com.example.app',
+    event: 'crash',
+    state,
+    since: `2026-11-10T${from}:00.000Z`,
+    evaluated_at: `2026-11-10T${until}:00.000Z`,
+  })
+  const changes = [
+    fired(1, 'firing', '08:00', '08:30'),
+    fired(2, 'ok', '08:31', '09:00'),
+    fired(3, 'firing', '09:00', '10:00'),
+  ]
+  await owner.insertRows({ table: 'alerts', members: [member(changes)], rows: changes.length })
   await owner.command(`INSERT INTO intake.watermark_raw VALUES
     ('logs', '2026-11-16 00:00:00.000'),
     ('feedback', '2026-11-15 23:59:59.000')`)

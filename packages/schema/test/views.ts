@@ -2,6 +2,9 @@
  * Every view, in the order of names. A new view is added here, or the tests of this folder fail.
  */
 export const views = [
+  'alert_changes',
+  'alert_states',
+  'alerts',
   'catalogue',
   'counted',
   'crashes',

@@ -3,6 +3,7 @@ import type { Cluster } from './cluster.ts'
 import { checkLeftOut } from './check-left-out.ts'
 import { checkOutcomes } from './check-outcomes.ts'
 import { checkWatermark } from './check-watermark.ts'
+import { checkWebhook } from './check-webhook.ts'
 import type { Event } from './history.ts'
 import { backlogOf, redeliveriesOf } from './observe.ts'
 import type { Payload } from './payload.ts'
@@ -106,6 +107,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
     }
   }
   await checkAttachments(cluster, visible, violations)
+  await checkWebhook(cluster, violations)
   if (!options.rewritesRows) {
     await checkOutcomes(cluster, { violations, repeatsIds: options.repeatsIds ?? false })
     const acknowledged = new Set([...records.values()].flatMap((one) => [...one.acknowledged]))

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
@@ -10,6 +10,7 @@ import { createManagedService, type ManagedService } from './service.ts'
 import { startTcpProxy, type TcpProxy } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
 export interface ClusterOptions {
   dataDir: string
@@ -22,7 +23,12 @@ export interface ClusterOptions {
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
   workerArgs?: string[]
-  /** Whether workers make thumbnails; default false, because decoding pictures takes much CPU. */
+  /**
+   * The number of consoles, which send the webhook and count records. By default there is none, and
+   * no receiver of the webhook either.
+   */
+  consoles?: number
+  /** Whether consoles make thumbnails; default false, because decoding pictures takes much CPU. */
   thumbnails?: boolean
   /** Data directory of Redis, if not below `dataDir`. */
   redisDir?: string
@@ -40,12 +46,21 @@ export interface Cluster {
   /** The gateways that get requests, as if a load balancer chose among them; by default all. */
   inRotation: Set<string>
   workers: AppProcess[]
+  consoles: AppProcess[]
+  /** Receives the webhook; undefined unless `consoles` was given. */
+  webhook: WebhookReceiver | undefined
   redis: ManagedService
   clickhouse: ManagedService
   s3: ManagedService
   /** The proxies between the processes. */
   network: Record<
-    'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3' | 'workerToS3',
+    | 'gatewayToRedis'
+    | 'gatewayToS3'
+    | 'workerToRedis'
+    | 'workerToClickHouse'
+    | 'consoleToRedis'
+    | 'consoleToClickHouse'
+    | 'consoleToS3',
     TcpProxy
   >
   /** The connections of the test itself, without a proxy. */
@@ -53,6 +68,8 @@ export interface Cluster {
   keys: Redis
   /** Starts one more worker. `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
+  /** Starts one more console. `root` selects another build. */
+  addConsole(options?: { root?: string }): Promise<AppProcess>
   /**
    * Starts one more gateway and puts it into rotation when it is ready; `root` selects another
    * build.
@@ -79,6 +96,9 @@ const noMerges = ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'watermark_raw
   (table) =>
     `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
 )
+
+/** In versions before the console, workers did what it does. */
+export const hasConsole = (build: string) => existsSync(join(build, 'console'))
 
 type SetUp = (options: {
   redisUrl: string
@@ -154,7 +174,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       workerToRedis: await proxy(redis.port()),
       workerToClickHouse: await proxy(clickhouse.port()),
       gatewayToS3: await proxy(s3.port()),
-      workerToS3: await proxy(s3.port()),
+      consoleToRedis: await proxy(redis.port()),
+      consoleToClickHouse: await proxy(clickhouse.port()),
+      consoleToS3: await proxy(s3.port()),
     }
     const through = (url: string, { port }: TcpProxy) => {
       const changed = new URL(url)
@@ -200,6 +222,16 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return gateway
     }
     for (const port of await freePorts(options.gateways ?? 1)) createGateway(port)
+    const webhook = options.consoles === undefined ? undefined : await startWebhookReceiver()
+    if (webhook !== undefined) ends.push(() => webhook.close())
+    const consoleEnv = {
+      PAGE_CLICKHOUSE_URL: through(clickhouse.url(), network.consoleToClickHouse),
+      ...(options.thumbnails && { S3_ENDPOINT: through(s3.url(), network.consoleToS3) }),
+      ...(webhook && {
+        FEEDBACK_WEBHOOK_URL: webhook.url,
+        FEEDBACK_WEBHOOK_SECRET: 'a secret of the suite',
+      }),
+    }
     const workers: AppProcess[] = []
     const createWorker = (build = root) => {
       const worker = app(
@@ -209,8 +241,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           WORKER_ADMIN_PORT: '0',
           REDIS_URL: through(redis.url(), network.workerToRedis),
           CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.workerToClickHouse),
-          PAGE_CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
-          ...(options.thumbnails && { S3_ENDPOINT: through(s3.url(), network.workerToS3) }),
+          ...(!hasConsole(build) && consoleEnv),
           ...options.workerEnv,
         },
         options.workerArgs ?? [],
@@ -219,7 +250,26 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return worker
     }
     for (let index = 0; index < (options.workers ?? 1); index++) createWorker()
-    await Promise.all([...gateways, ...workers].map((one) => one.start()))
+    const consoles: AppProcess[] = []
+    const createConsole = async (build = root) => {
+      // The same port at every start, because Prometheus keeps the address.
+      const [port] = await freePorts(1)
+      const created = app(
+        `console-${consoles.length + 1}`,
+        join(build, 'console'),
+        {
+          CONSOLE_ADMIN_PORT: String(port),
+          REDIS_URL: through(redis.url(), network.consoleToRedis),
+          CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.consoleToClickHouse),
+          ...consoleEnv,
+        },
+        [],
+      )
+      consoles.push(created)
+      return created
+    }
+    for (let index = 0; index < (options.consoles ?? 0); index++) await createConsole()
+    await Promise.all([...gateways, ...workers, ...consoles].map((one) => one.start()))
 
     const cluster: Cluster = {
       apiKey,
@@ -227,6 +277,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       gatewayUrls,
       inRotation: new Set(gatewayUrls),
       workers,
+      consoles,
+      webhook,
       redis,
       clickhouse,
       s3,
@@ -239,6 +291,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const worker = createWorker(build?.root)
         await worker.start()
         return worker
+      },
+      async addConsole(build) {
+        const created = await createConsole(build?.root)
+        await created.start()
+        return created
       },
       async addGateway(build) {
         const [port = 0] = await freePorts(1)
@@ -264,9 +321,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
       async heal() {
         for (const one of Object.values(network)) one.set()
-        for (const one of [redis, clickhouse, s3, ...gateways, ...workers]) one.thaw()
+        const apps = [...gateways, ...workers, ...consoles]
+        for (const one of [redis, clickhouse, s3, ...apps]) one.thaw()
         await Promise.all([redis.start(), clickhouse.start(), s3.start()])
-        await Promise.all([...gateways, ...workers].map((one) => one.start()))
+        await Promise.all(apps.map((one) => one.start()))
         await until('Redis is connected', () => keys.status === 'ready')
         await Promise.all(
           gateways.map((one, index) =>
@@ -279,7 +337,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     // Waits until the workers are ready. Before it claims a frame, a worker must have seen that
     // Redis and ClickHouse belong together.
     await Promise.all(
-      workers.map((one) =>
+      [...workers, ...consoles].map((one) =>
         until(`${one.name} is ready`, async () => {
           const signal = AbortSignal.timeout(10_000)
           return (await fetch(`${one.adminUrl()}/readyz`, { signal })).ok

@@ -15,10 +15,10 @@ export const everythingScenarios: Scenario[] = [
   {
     id: 'F46',
     title: 'everything killed at once and started in random order, 20 times',
-    cluster: { gateways: 2, workers: 2 },
+    cluster: { gateways: 2, workers: 2, consoles: 1 },
     async run({ cluster, acknowledged, random }) {
-      const { redis, clickhouse, s3, gateways, workers } = cluster
-      const all = [redis, clickhouse, s3, ...gateways, ...workers]
+      const { redis, clickhouse, s3, gateways, workers, consoles } = cluster
+      const all = [redis, clickhouse, s3, ...gateways, ...workers, ...consoles]
       for (let round = 0; round < 20; round++) {
         await acknowledged(40)
         await pause(random() * 300)
@@ -59,10 +59,10 @@ export const everythingScenarios: Scenario[] = [
     title:
       'rolling restarts behind a load balancer, one every 5 s for two minutes: no failed request',
     everyStoredIsAnswered: true,
-    cluster: { gateways: 2, workers: 2 },
+    cluster: { gateways: 2, workers: 2, consoles: 1 },
     async run({ cluster, expect, producer }) {
-      const { gateways, gatewayUrls, workers, inRotation } = cluster
-      const apps = [gateways[0]!, workers[0]!, gateways[1]!, workers[1]!]
+      const { gateways, gatewayUrls, workers, consoles, inRotation } = cluster
+      const apps = [gateways[0]!, workers[0]!, consoles[0]!, gateways[1]!, workers[1]!]
       const end = performance.now() + 120_000
       for (let round = 0; performance.now() < end; round++) {
         const next = pause(5_000)

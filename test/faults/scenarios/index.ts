@@ -15,6 +15,7 @@ import { ruleScenarios } from './rules.ts'
 import { s3ObjectScenarios } from './s3-objects.ts'
 import { s3Scenarios } from './s3.ts'
 import { thumbnailScenarios } from './thumbnails.ts'
+import { webhookScenarios } from './webhook.ts'
 import { workerOverlapScenarios } from './worker-overlap.ts'
 import { workerScenarios } from './worker.ts'
 
@@ -32,6 +33,7 @@ export const scenarios: Scenario[] = [
   ...s3Scenarios,
   ...s3ObjectScenarios,
   ...thumbnailScenarios,
+  ...webhookScenarios,
   ...everythingScenarios,
   ...clockScenarios,
   ...identityScenarios,

@@ -10,18 +10,18 @@ import type { Scenario } from '../scenario.ts'
 const kills = 3
 const withinMs = 500
 
-/** Scenarios in which the worker's decoder process is killed or the object store is away. */
+/** Scenarios in which the console's decoder process is killed or the object store is away. */
 export const thumbnailScenarios: Scenario[] = [
   {
     id: 'F67',
-    title: 'decoder killed at random, S3 away, worker killed: every thumbnail comes later',
-    cluster: { thumbnails: true },
+    title: 'decoder killed at random, S3 away, console killed: every thumbnail comes later',
+    cluster: { consoles: 1, thumbnails: true },
     // Few records are feedback, because the scenario waits until all pictures are decoded.
     load: { rate: 30, feedbackEvery: 30 },
     async run({ cluster, acknowledged, producer, random, expect }) {
-      const worker = cluster.workers[0]!
+      const viewer = cluster.consoles[0]!
       const counted = (outcome: string) =>
-        cluster.metric(worker, `intake_thumbnails_total{outcome="${outcome}"}`)
+        cluster.metric(viewer, `intake_thumbnails_total{outcome="${outcome}"}`)
       await until('a thumbnail is made', async () => (await counted('made')) > 0)
 
       const failed = () => counted('again')
@@ -33,28 +33,28 @@ export const thumbnailScenarios: Scenario[] = [
           const before = await counted('made')
           await until('one more is made', async () => (await counted('made')) > before)
           await pause(random() * withinMs)
-          for (const pid of decodersOf(worker.pid())) kill(pid)
+          for (const pid of decodersOf(viewer.pid())) kill(pid)
           return (await failed()) >= kills
         },
         { progress: failed },
       )
 
-      const { workerToS3 } = cluster.network
-      workerToS3.set({ refuse: true })
-      workerToS3.cut()
+      const { consoleToS3 } = cluster.network
+      consoleToS3.set({ refuse: true })
+      consoleToS3.cut()
       const isLate = ({ msg }: { msg?: string }) => msg?.startsWith('thumbnails could not be made')
-      const lateLines = () => worker.log.filter(isLate).length
+      const lateLines = () => viewer.log.filter(isLate).length
       const before = lateLines()
-      await until('the worker says that thumbnails are late', () => lateLines() > before)
-      workerToS3.set()
+      await until('the console says that thumbnails are late', () => lateLines() > before)
+      consoleToS3.set()
 
       await acknowledged(60)
-      const decoder = await until('it decodes', () => decodersOf(worker.pid())[0])
-      await worker.kill()
-      await until('the decoder ends with its worker', () => !isRunning(decoder))
+      const decoder = await until('it decodes', () => decodersOf(viewer.pid())[0])
+      await viewer.kill()
+      await until('the decoder ends with its console', () => !isRunning(decoder))
       await acknowledged(60)
       await producer.stop()
-      await worker.start()
+      await viewer.start()
 
       await drained(cluster)
       const left = async () => (await facts(cluster)).filter((one) => one.thumbnail === '').length
@@ -63,7 +63,7 @@ export const thumbnailScenarios: Scenario[] = [
       })
       const all = await facts(cluster)
       expect(all.length > 20, `there are pictures (${all.length})`)
-      expect((await counted('made')) > 0, 'the worker counts those that it made')
+      expect((await counted('made')) > 0, 'the console counts those that it made')
       const client = s3Client(cluster.s3.url())
       for (const { thumbnail } of all) {
         const body = await buffer(await client.getObject('intake', thumbnail))
@@ -81,11 +81,11 @@ function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
   )
 }
 
-/** The pids of a worker's decoders. A worker has no other child processes. */
-function decodersOf(worker: number): number[] {
+/** The pids of a console's decoders. A console has no other child processes. */
+function decodersOf(parent: number): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === worker)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent)
 }
 
 /** The parent of a process; undefined if the process has ended. */

@@ -23,9 +23,7 @@ const shapes = [
 ] satisfies { label: string; requests: RequestKind }[]
 type Shape = (typeof shapes)[number]
 
-const method = `Closed loop over ${connections} connections, \`POST /api/log/batch\` with one device context
-and 10, 100 or 500 logs, with 100 also as a gzip body, against single logs. Rounds interleaved (ABBA). The
-rows in the table are as large as those of single logs.`
+const method = `Closed loop over ${connections} connections, \`POST /api/log/batch\` with one device context against single logs.`
 
 /** Measures the cost of an event if one request contains many events. */
 export async function batch(bench: Bench): Promise<SuiteResult> {
@@ -80,6 +78,5 @@ function table(measured: { shape: Shape; round: Round }[]) {
         of((round) => round.cpuPerEvent.clickhouse),
       ]
     }),
-    note: 'Median, in brackets the smallest and largest of the rounds.',
   }
 }

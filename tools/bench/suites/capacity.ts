@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import type { Bench } from '../bench.ts'
-import { capacityRatios, multiplesOf, type Costs, type Multiples } from '../capacity-ratios.ts'
+import { capacityRatios, type Costs } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
@@ -16,16 +16,9 @@ const turnsTogether = 2
 const oldestNode = process.env['BENCH_OLDEST_NODE'] ?? process.execPath
 const compared = ['intake', 'bare', 'durable', 'naive'] as const satisfies VariantName[]
 
-const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
-gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
-table for all. Rounds interleaved (ABBA). CPU from \`/proc/<pid>/stat\`, from the first request until all
-rows are visible and all processes are idle.
-
-**All at once**: the worker and ClickHouse work at the same time as the gateway, on the same processors.
-**One after the other**: the worker is frozen during the load and drains everything after it. The limits
-apply to these rounds: during the load nothing else uses the processor caches, as with \`bare\` and as on a
-machine that runs only the gateway. Both kinds of rounds count all work, but a worker that drains a backlog
-makes larger insert batches than one that keeps up. So do the workers of \`durable\` and \`naive\`.`
+const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one gateway and one worker process per
+variant. **All at once**: worker and ClickHouse work at the same time as the gateway. **One after the other**: the worker
+is frozen during the load and drains everything after it; the limits apply to these rounds.`
 
 /** Measures events per second and CPU per event of Intake and its baselines. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
@@ -45,8 +38,8 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
     title: 'Capacity and CPU per event',
     method,
     tables: [
-      ...costTables('All at once', together),
-      ...costTables('One after the other', apart),
+      costTable('All at once', together),
+      costTable('One after the other', apart),
       {
         ...costTable(
           `The oldest supported Node, ${versionOf(oldestNode)}, one after the other`,
@@ -139,11 +132,6 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
   )
 }
 
-const costTables = (when: string, rounds: Round[]): Table[] => [
-  costTable(when, rounds),
-  ratioTable(when, namesOf(rounds), costsByTurn(rounds)),
-]
-
 function costTable(when: string, rounds: Round[]): Table {
   const names = namesOf(rounds)
   const counts = names.map((name) => `${name} ${roundsOf(rounds, name).length}`)
@@ -173,32 +161,6 @@ function costTable(when: string, rounds: Round[]): Table {
         of((round) => round.cpuPerEvent.load),
       ]
     }),
-    note: `Median, in brackets the smallest and largest of the rounds (${counts.join(', ')}).
-Delivered: from the first request until the last row is visible. All processes share the machine,
-including the load generator: compare, do not extrapolate.`,
-  }
-}
-
-function ratioTable(when: string, names: string[], turns: Costs[]): Table {
-  const of = (name: string, pick: keyof Multiples) =>
-    ratioRange(turns.map((costs) => multiplesOf(name, costs)[pick]))
-  return {
-    title: `${when}: ratios of CPU per event`,
-    head: [
-      'variant',
-      'gateway ÷ durable',
-      'gateway ÷ bare',
-      'gateway + Redis ÷ naive',
-      'beyond bare ÷ naive',
-    ],
-    rows: names.map((name) => [
-      name,
-      of(name, 'durable'),
-      of(name, 'gateway'),
-      of(name, 'gatewayAndRedis'),
-      of(name, 'beyondBare'),
-    ]),
-    note: `Ratios within one turn; the median of the turns, in brackets the smallest and largest. "Beyond
-bare": gateway, Redis and worker together, minus the gateway of \`bare\`.`,
+    note: `Rounds: ${counts.join(', ')}. Delivered: until the last row is visible. The load generator shares the machine.`,
   }
 }

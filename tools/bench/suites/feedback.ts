@@ -57,7 +57,6 @@ function table(round: Round, samples: ResidentSample[]) {
       ['resident memory of the gateway, median, MiB', number(median(memory))],
       ['resident memory of the gateway, largest, MiB', number(Math.max(...memory))],
     ],
-    note: 'The S3 server is a small one in JavaScript on the same machine; it limits the rate.',
   }
 }
 

@@ -35,7 +35,6 @@ export function ackTable(rounds: OpenRound[], capacity: number): Table {
         ...points.map((point) => range(values(rounds, variant, level, point), 1)),
       ]),
     ),
-    note: 'Median, in brackets the smallest and largest of the rounds; without brackets: one round.',
   }
 }
 

@@ -36,12 +36,9 @@ const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10
 
-const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
-then, so it includes waiting behind a stalled response and delays of the generator (its clock ticks once
-a millisecond). The rates are shares of what Intake accepted in a closed loop at the start of this suite (the
-median of three rounds); \`bare\` gets the same rates. Both are warmed up by a closed loop and by an open
-one, which single requests need. Latencies are exact, not from histogram buckets. The worker runs on the
-same cores at the same time, and so does ClickHouse, at idle priority.`
+const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from then. The rates are
+shares of what Intake accepted in a closed loop at the start of this suite; \`bare\` gets the same. The worker and
+ClickHouse, at idle priority, run on the same cores.`
 
 /**
  * Measures the latency of acknowledgements, under load and without load, and the time until events

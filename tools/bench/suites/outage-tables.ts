@@ -23,7 +23,6 @@ export function bufferTable(intake: Buffered, naive: Buffered, frames: number): 
     head: ['variant', 'events', 'accepted/s', 'memory, B/event', 'append-only file, B/event'],
     rows: [row('intake', intake), row('naive', naive)],
     note: `Bodies of ${defaultBodySize} B. Intake put ${perFrame} events into a frame on average.
-\`naive\` is not warmed up for this: compare the bytes, not the rates.
 The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as many events as \`naive\`.`,
   }
 }
@@ -39,7 +38,6 @@ export function outageTable(of: Drain): Table {
       ['worker CPU of the whole drain, µs/row', number(of.cpu.worker, 1)],
       ['worker CPU at saturation, µs/row', number(of.saturatedWorkerCpu, 1)],
     ],
-    note: 'The worker has done little before, so its CPU includes compilation.',
   }
 }
 
@@ -80,8 +78,7 @@ export function drainTable({ drains, direct }: Saturated): Table {
       ['ClickHouse, % of all processors', of(shareOf('clickhouse')), ''],
       ['worker, % of all processors', of(shareOf('worker')), ''],
     ],
-    note: `Median, in brackets the smallest and largest of ${drains.length} rounds. ClickHouse's CPU
-includes the merges after the last row, its share of the processors does not.`,
+    note: `${drains.length} rounds. ClickHouse's CPU includes the merges after the last row.`,
   }
 }
 

@@ -39,17 +39,10 @@ const saturationEvents = 80_000
  */
 const repeatedShare = 1 / 3
 
-const method = `ClickHouse is killed, then events arrive over ${backlogConnections} connections as fast as
-they are accepted. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
-(rewriting is off meanwhile). ClickHouse is started again on its data; the times until the rows appear
-include the worker's pause between two attempts (up to a minute). For \`naive\` the worker is stopped
-instead, because its jobs would fail permanently.
-
-The cost of draining is measured in rounds afterwards: the worker, warm from the outage, is frozen while
-${saturationEvents} events arrive, and drains them when it is thawed. Saturation lasts from the first row
-until seven tenths are visible; the whole drain lasts from the thaw until the last merge. Rates count from
-the first to the last row. Direct inserts of as many rows of the same kind, 5,000 each, and rounds of
-\`bare\` take turns with the drains (ABBA).`
+const method = `ClickHouse is killed, then events arrive over ${backlogConnections} connections as fast as they are accepted. Bytes
+per event are the growth of Redis's \`used_memory\` and of its append-only file. Draining is measured in rounds
+afterwards: the worker is frozen while ${saturationEvents} events arrive, and drains them when it is thawed. Saturation lasts from
+the first row until seven tenths are visible. Direct inserts of 5,000 rows each and rounds of \`bare\` take turns.`
 
 /** Measures the cost of an outage of ClickHouse, and how fast its backlog drains. */
 export async function outage(bench: Bench): Promise<SuiteResult> {

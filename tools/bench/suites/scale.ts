@@ -32,11 +32,9 @@ const sharedConnections = 1024
 const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
 
-const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
-four workers are started and warmed up together; a round freezes (SIGSTOP) those that it does not use. The
-two sizes with a limit take turns (ABBA), the others have one round each. Total: gateways, Redis, workers
-and ClickHouse. Body sizes and connections: ${defaultConnections} connections unless stated otherwise, one
-round each, one gateway, one worker.`
+const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Processes that a round does not use are
+frozen. Total: gateways, Redis, workers and ClickHouse. Body sizes and connections: ${defaultConnections} connections unless
+stated otherwise, one round each, one gateway, one worker.`
 
 interface SizeRound extends Round {
   size: Size
@@ -151,8 +149,6 @@ function processTable(measured: SizeRound[]) {
       label(size),
       ...costs(roundsOf(measured, size)),
     ]),
-    note: `Median, in brackets the smallest and largest of the rounds. Only 4 × 4 has a limit. The more
-connections a gateway has, the larger its frames are, so 4 × 1 and 4 × 4 depend on their number.`,
   }
 }
 
@@ -165,7 +161,6 @@ function shapeTable(what: string, names: string[], rounds: Round[]) {
       ...costs([round]),
       number(round.load.latencyMs.p50, 1),
     ]),
-    note: 'Latencies of a closed loop show how busy it was, not how long a client waits at a given load.',
   }
 }
 

@@ -42,6 +42,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'drop, sample or change records of apps that are already shipped',
     define: async (command) => (await import('./commands/rules.ts')).defineRules(command),
   },
+  alerts: {
+    description: 'tell people when their app does something, or stops doing it',
+    define: async (command) => (await import('./commands/alerts.ts')).defineAlerts(command),
+  },
   journal: {
     description: 'what operators have changed, when and who',
     define: async (command) => (await import('./commands/journal.ts')).defineJournal(command),

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { systemClock } from '@intake/runtime'
 import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
 import { addDeadLetter, countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
@@ -466,14 +467,12 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
 
 /** Runs `work`. Meanwhile, timers of exactly `ms` milliseconds fire at once. */
 async function withoutPause<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  const { setTimeout } = globalThis
-  const hurried = (run: () => void, after?: number, ...args: []) =>
-    setTimeout(run, after === ms ? 0 : after, ...args)
-  globalThis.setTimeout = Object.assign(hurried, setTimeout)
+  const { setTimeout } = systemClock
+  systemClock.setTimeout = (run, after) => setTimeout(run, after === ms ? 0 : after)
   try {
     return await work()
   } finally {
-    globalThis.setTimeout = setTimeout
+    systemClock.setTimeout = setTimeout
   }
 }
 

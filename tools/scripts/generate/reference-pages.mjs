@@ -67,20 +67,36 @@ const ofAll = new Set(
     .map(([name]) => name),
 )
 
-function settingsTable({ properties, required }, isListed = () => true) {
+function settingsList({ properties, required }, isListed = () => true) {
   const own = Object.entries(properties).filter(
     ([name, setting]) => !ofObjectStore.has(setting) && isListed(name),
   )
   return rowsOf(own, required)
 }
+
+/** The names of settings that two of the services have with the same meaning, for a sentence. */
+function sharedNames({ properties }, { properties: above }) {
+  return Object.keys(properties)
+    .filter((name) => isOwn(name) && above[name]?.description === properties[name].description)
+    .filter((name) => !ofObjectStore.has(properties[name]))
+    .map((name) => `\`${name}\``)
+    .join(', ')
+}
+
+/** Selects the settings of a service that none of the services above it has with the same meaning. */
+const isNewIn =
+  ({ properties }, ...above) =>
+  (name) =>
+    isOwn(name) &&
+    above.every((one) => one.properties[name]?.description !== properties[name].description)
 const isOwn = (name) => !ofAll.has(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
-    const without = required.includes(name) ? 'required' : 'none'
-    return `| \`${name}\` | ${preset === undefined ? without : `\`${preset}\``} | ${description} |`
+    const without = required.includes(name) ? ' (required)' : ''
+    return `- \`${name}\`${preset === undefined ? without : ` (\`${preset}\`)`}: ${description}`
   })
-  return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+  return rows.join('\n')
 }
 
 /**
@@ -105,16 +121,13 @@ function secretsList({ isFollowed }) {
 export function configurationPage() {
   return `# Configuration
 
-${generated}Each process reads its settings from the environment. If any are invalid, it names
-all of them at once, with what is wanted but without their values, and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
-\`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
-terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
-No level above debug logs single records.
+${generated}Each process reads its settings from the environment. If any are invalid, it names all of them, and exits with code 1.
+\`LOG_LEVEL\` (trace, debug, info, warn or error; default \`info\`) applies to all. They log JSON lines, or lines for people on a
+terminal; the first has the settings in force, without secrets. No level above debug logs single records. Defaults are in brackets.
 
 ## Secrets in files
 
-Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is
-ignored. Setting both is an error.
+Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value. Setting both is an error.
 
 - Followed by the processes while they run ([rotate secrets](operations/rotate-secrets.md)):
   ${secretsList({ isFollowed: true })}.
@@ -122,26 +135,30 @@ ignored. Setting both is an error.
 
 ## All services
 
-${settingsTable(GatewayConfig, (name) => ofAll.has(name))}
+${settingsList(GatewayConfig, (name) => ofAll.has(name))}
 
 ## Gateway
 
-${settingsTable(GatewayConfig, isOwn)}
+${settingsList(GatewayConfig, isOwn)}
 
 ## Worker
 
-${settingsTable(WorkerConfig, isOwn)}
+As in the gateway: ${sharedNames(WorkerConfig, GatewayConfig)}. And:
+
+${settingsList(WorkerConfig, isNewIn(WorkerConfig, GatewayConfig))}
 
 ## Console
 
-${settingsTable(ConsoleConfig, isOwn)}
+As in the gateway: ${sharedNames(ConsoleConfig, GatewayConfig)}; as in the worker: ${sharedNames(ConsoleConfig, WorkerConfig)}. And:
+
+${settingsList(ConsoleConfig, isNewIn(ConsoleConfig, GatewayConfig, WorkerConfig))}
 
 ## \`npm start\`
 
 Gateway, workers and console inherit its environment, so the settings above work too, except \`HOST\` and
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
-${settingsTable(StackConfig)}
+${settingsList(StackConfig)}
 
 ## Object store
 
@@ -191,50 +208,46 @@ function consoleMetrics() {
   return registry
 }
 
-function metricsTable(registry, without) {
+function metricsList(registry, without) {
   const rows = registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('intake_') && !without?.getSingleMetric(name))
     .map(({ name, help, type, labelNames = [] }) => {
       const labels = labelNames.filter((label) => label !== 'le')
-      const shown = labels.length > 0 ? `\`{${labels.join(',')}}\`` : ''
-      return `| \`${name}\` ${shown} | ${type} | ${help} |`
+      const shown = labels.length > 0 ? ` \`{${labels.join(',')}}\`` : ''
+      return `- \`${name}\`${shown} (${type}): ${help}`
     })
-  return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+  return rows.join('\n')
 }
 
 export function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
 
-${generated}\`GET /metrics\` on the admin ports of gateway, worker and console: Prometheus text. The values of
-labels come from closed lists, so the number of series does not depend on what clients send.
-[Alerts and dashboards](observability.md) use these names.
-
-\`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
+${generated}\`GET /metrics\` on the admin ports: Prometheus text. The values of labels come from closed lists. [Alerts and
+dashboards](observability.md) use these names. \`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
 
 ## All
 
-Also the metrics of the process (CPU, memory, event-loop delay, garbage collection) that prom-client defines:
-\`process_*\` and \`nodejs_*\`.
+Also \`process_*\` and \`nodejs_*\` of prom-client.
 
-${metricsTable(common)}
+${metricsList(common)}
 
 Gateways have those of the object store, and consoles if they show pictures.
 
 ## Gateway
 
-${metricsTable(gatewayMetrics(), common)}
+${metricsList(gatewayMetrics(), common)}
 
 ## Worker
 
-Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
+Every worker reports the same of what is shared: take \`max\`, not \`sum\`. So does every console.
 
-${metricsTable(workerMetrics(), common)}
+${metricsList(workerMetrics(), common)}
 
 ## Console
 
-${metricsTable(consoleMetrics(), common)}
+${metricsList(consoleMetrics(), common)}
 `
 }
 

@@ -1,3 +1,4 @@
+import { helpOf } from '@intake/health/problem-catalogue'
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { Frame, QueueName } from '@intake/queue'
 import type { ClaimedFrame } from '@intake/queue/consume'
@@ -165,7 +166,7 @@ async function settle(
     const [row = part.bytes.toString('base64')] = rows
     return writeDeadLetter({ row, refusal: failure }, { ...options, kind })
   }
-  const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`
+  const help = helpOf(isRefused ? 'rows_refused' : 'frame_postponed')
   log.error({ err: failure, kind, help }, 'a frame cannot be stored now; it is postponed')
   return false
 }

@@ -18,7 +18,7 @@ export function registerBacklogMetrics(
   ): void {
     addGauge(registry, {
       name,
-      help: `${help} Every worker reports the same queue: take \`max\`, not \`sum\`.`,
+      help: `${help} (shared).`,
       labels: ['kind'],
       read: () =>
         queueKinds.flatMap((kind) => {
@@ -31,7 +31,7 @@ export function registerBacklogMetrics(
 
   addGauge(registry, {
     name: 'intake_backlog_frames',
-    help: 'Frames in the queue: waiting, active (claimed by a worker) or delayed (postponed). Take `max`, not `sum`.',
+    help: 'Frames in the queue: waiting, active (claimed by a worker) or delayed (postponed) (shared).',
     labels: ['kind', 'state'],
     read: () =>
       queueKinds.flatMap((kind) => {
@@ -40,25 +40,25 @@ export function registerBacklogMetrics(
         return states.map((state) => [{ kind, state }, queue[state]] as [object, number])
       }),
   })
-  addQueueGauge('intake_backlog_rows', 'Rows of all frames in the queue.', ({ rows }) => rows)
+  addQueueGauge('intake_backlog_rows', 'Rows of all frames in the queue', ({ rows }) => rows)
   addQueueGauge(
     'intake_backlog_bytes',
-    'Bytes of the rows of all frames in the queue, as JSON before compression.',
+    'Bytes of the rows of all frames in the queue, as JSON before compression',
     ({ jsonBytes }) => jsonBytes,
   )
   addQueueGauge(
     'intake_backlog_oldest_age_seconds',
-    'Time since the oldest row in the queue arrived; 0 when it is empty.',
+    'Time since the oldest row in the queue arrived; 0 when it is empty',
     ({ oldestAgeSeconds }) => oldestAgeSeconds,
   )
   addQueueGauge(
     'intake_backlog_drain_seconds',
-    'Time until the queue has no backlog, at its current speed; +Inf if it is not getting shorter.',
+    'Time until the queue has no backlog, at its current speed; +Inf if it is not getting shorter',
     ({ secondsToDrain }) => secondsToDrain,
   )
   addGauge(registry, {
     name: 'intake_queue_shard_rows',
-    help: 'Rows in a shard of the log queue. Every worker reports the same shards: take `max`, not `sum`.',
+    help: 'Rows in a shard of the log queue (shared).',
     labels: ['shard'],
     read: () =>
       (monitor.shards() ?? []).map(({ shard, rows }) => [{ shard }, rows] as [object, number]),

@@ -12,7 +12,7 @@ export function registerStoredStateMetrics(
 ): void {
   addGauge(registry, {
     name: 'intake_dead_letters_waiting',
-    help: 'Dead letters that wait for an operator. Every worker reports the same: take `max`, not `sum`.',
+    help: 'Dead letters that wait for an operator (shared).',
     labels: ['kind'],
     read() {
       const known = state()
@@ -23,7 +23,7 @@ export function registerStoredStateMetrics(
   })
   addGauge(registry, {
     name: 'intake_watermark_age_seconds',
-    help: 'Age of the watermark: everything accepted earlier is visible. Take `max`, not `sum`.',
+    help: 'Age of the watermark: everything accepted earlier is visible (shared).',
     labels: ['kind'],
     read: () =>
       kinds.flatMap((kind) => {

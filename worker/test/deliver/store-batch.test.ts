@@ -84,7 +84,7 @@ t.test('a failed insert is repeated until it is confirmed', async (t) => {
   t.same(await store([frame(row(1)), frame(row(2))], options), [])
   t.same(stored, [row(1), row(2)])
   t.equal(calls(), 2)
-  t.match(lines.join(''), 'docs/operations/insert-retry.md')
+  t.match(lines.join(''), 'docs/operations/problems.md#insert_retry')
 })
 
 t.test('one bad row among many frames is dead-lettered; the others are stored', async (t) => {
@@ -219,7 +219,7 @@ t.test(
     const postponed = await store(frames, options)
     t.equal(deadLetters.length, 16)
     t.equal(postponed.length, 32)
-    t.match(lines.join(''), 'docs/operations/rows-refused.md')
+    t.match(lines.join(''), 'docs/operations/problems.md#rows_refused')
 
     t.equal((await store(postponed, options)).length, 32)
     t.equal(deadLetters.length, 16, 'none while no row is stored')
@@ -277,7 +277,7 @@ t.test('an insert that needs an operator is repeated, never split', async (t) =>
   await store([frame(row(1))], options)
   t.equal(stored.length, 1)
   t.equal(deadLetters.length, 0)
-  t.match(lines.join(''), 'docs/operations/insert-operator.md')
+  t.match(lines.join(''), 'docs/operations/problems.md#insert_operator')
 })
 
 t.test('repeats until it is aborted', async (t) => {

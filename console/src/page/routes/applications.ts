@@ -1,3 +1,4 @@
+import type { CountReader } from '../count-reader.ts'
 import { listRecords } from '../list-records.ts'
 import { readFindings } from '../findings.ts'
 import { countFeedback, type Totals } from '../overview.ts'
@@ -14,10 +15,13 @@ import {
   readVersionSteps,
 } from '../read-counts.ts'
 import type { TimeWindow } from '../read-in-windows.ts'
+import { readCrashes } from '../read-crashes.ts'
+import { readSessions, readWeeks } from '../read-usage.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
@@ -63,34 +67,23 @@ export function applicationRoutes(context: ViewContext) {
 
   async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
     const counts = await countReader()
-    const totalsOf = async (window: TimeWindow): Promise<Totals> => {
-      const [events, devices, feedback] = await Promise.all([
-        countEventsIn(counts, window, application),
-        countDevices(counts, window, application),
-        countFeedback(reader, window),
+    const totalsOf = (window: TimeWindow) => readTotals(counts, application, window)
+    const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
+      await Promise.all([
+        totalsOf(steps),
+        totalsOf(windowBefore(steps, nowMs)),
+        readFindings(counts, application),
+        readVersionSteps(counts, steps, application),
+        readTopEvents(counts, steps, application),
+        readErrors(counts, steps, application),
+        readVersions(counts, steps, application),
+        readCountedAt(reader),
       ])
-      return { events, devices, feedback: feedback.get(application) ?? 0 }
-    }
-    const [
-      now,
-      before,
-      findings,
-      versionSteps,
-      topEvents,
-      errors,
-      versions,
-      countedAtMs,
-      feedback,
-    ] = await Promise.all([
-      totalsOf(steps),
-      totalsOf(windowBefore(steps, nowMs)),
-      readFindings(counts, application),
-      readVersionSteps(counts, steps, application),
-      readTopEvents(counts, steps, application),
-      readErrors(counts, steps, application),
-      readVersions(counts, steps, application),
-      readCountedAt(reader),
+    const [feedback, crashes, sessions, weeks] = await Promise.all([
       listRecords(reader, 'feedback', { application }),
+      readCrashes(reader, steps, application),
+      unlessClickHouseFails(readSessions(reader, steps, application)),
+      unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
     return {
       steps,
@@ -101,10 +94,26 @@ export function applicationRoutes(context: ViewContext) {
       topEvents,
       errors,
       versions,
+      sessions,
+      weeks,
+      crashes,
       countedAtMs: counts.isExact ? nowMs : countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
     }
   }
+}
+
+async function readTotals(
+  counts: CountReader,
+  application: string,
+  window: TimeWindow,
+): Promise<Totals> {
+  const [events, devices, feedback] = await Promise.all([
+    countEventsIn(counts, window, application),
+    countDevices(counts, window, application),
+    countFeedback(counts, window),
+  ])
+  return { events, devices, feedback: feedback.get(application) ?? 0 }
 }
 
 /**

@@ -1,6 +1,8 @@
 import { limits } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
+import { findAnything } from '../find-anything.ts'
 import { listRecords } from '../list-records.ts'
+import { withTyped } from '../filter-words.ts'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
 import { readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
 import { readSearch, type Search } from '../search.ts'
@@ -49,6 +51,8 @@ export function eventRoutes({
   view,
 }: ViewContext) {
   view('/events', async ({ query, header }) => {
+    const typed = withTyped(query, 'logs')
+    if (typed !== undefined) return { path: `/events?${typed}` }
     const search = readSearch(query, 'logs')
     const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
     const { steps, period, isGiven } = chosen
@@ -70,7 +74,11 @@ export function eventRoutes({
         ),
       ),
     ])
-    return eventList({ header, search, found, counts, steps, period, isGiven, suggestions })
+    const { event, application } = search
+    const isMissing = found.rows.length === 0 && event !== undefined
+    const names = isMissing && (await findAnything(await countReader(), event, application))
+    const near = names ? [...names.found.filter(({ kind }) => kind === 'event'), ...names.near] : []
+    return eventList({ header, search, found, counts, steps, period, isGiven, suggestions, near })
   })
 
   async function readSuggestions(

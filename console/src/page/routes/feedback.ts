@@ -1,5 +1,6 @@
 import { readFeedbackCsv } from '../feedback-csv.ts'
 import { readFeedbackFacets } from '../feedback-facets.ts'
+import { withTyped } from '../filter-words.ts'
 import { findById } from '../find-records.ts'
 import { listRecords } from '../list-records.ts'
 import type { FullRecord } from '../records.ts'
@@ -12,6 +13,8 @@ import { chosenPeriod, withinPeriod } from './events.ts'
 /** `GET /feedback`: the inbox; `GET /feedback.csv`: what it lists, as a file. */
 export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: ViewContext) {
   view('/feedback', async ({ query, header }) => {
+    const typed = withTyped(query, 'feedback')
+    if (typed !== undefined) return { path: `/feedback?${typed}` }
     const search = readSearch(query, 'feedback')
     const chosen = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
     const { steps, period, isGiven } = chosen

@@ -1,3 +1,4 @@
+import { withTyped } from '../filter-words.ts'
 import {
   pollArrivals,
   pollRowsMax,
@@ -42,6 +43,8 @@ function omission(isCut: boolean, hasMore: boolean): string | undefined {
 /** `GET /live`, and `GET /live/rows` for its script. */
 export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
   view('/live', async ({ query, header, reply }) => {
+    const typed = withTyped(query, 'logs')
+    if (typed !== undefined) return { path: `/live?${typed}` }
     reply.header('content-security-policy', liveSecurityPolicy)
     const search = readSearch(query, 'logs')
     const [rows, besides] = await Promise.all([

@@ -2,6 +2,7 @@ import { isUuid } from '@intake/contract'
 import { countDeadLetters, listDeadLetters, readDeadLetterCursor } from '../dead-letters.ts'
 import { findById, findByOtherId } from '../find-records.ts'
 import { findAnything, type Matches } from '../find-anything.ts'
+import { readHowOften } from '../how-often.ts'
 import type { Html } from '../html.ts'
 import { eventsAroundMax, listEventsAround, listRecords } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
@@ -12,6 +13,7 @@ import { listPath, recordPath, withApp } from '../views/links.ts'
 import { recordView } from '../views/record.ts'
 import { searchView } from '../views/search.ts'
 import type { Header } from '../worker-state.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { Elsewhere, ViewContext } from './context.ts'
 
 const nothingNamed: Matches = { found: [], near: [] }
@@ -41,11 +43,12 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
         const rows = records.map(({ columns }) => columns)
         return foundList(header, { ...nothingFound, [kind]: { rows, hasMore: false } })
       }
-      const [around, names] = await Promise.all([
+      const [around, names, howOften] = await Promise.all([
         listEventsAround(reader, record.columns, eventsAroundMax),
         state.keyNames(),
+        kind === 'logs' ? unlessClickHouseFails(readHowOften(reader, record)) : undefined,
       ])
-      return recordView({ header, found: { record, around }, sign, names })
+      return recordView({ header, found: { record, around }, howOften, sign, names })
     })
   }
   view('/find', async ({ query }) => {

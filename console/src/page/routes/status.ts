@@ -1,5 +1,6 @@
 import { stepsOf } from '../period.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
+import { readRaisedAlerts } from '../read-alerts.ts'
 import { statusView, type StatusData } from '../views/status.ts'
 import type { ViewContext } from './context.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
@@ -9,12 +10,13 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
   async function read(nowMs: number): Promise<StatusData> {
     const minuteSteps = stepsOf('1h', nowMs)
     const daySteps = stepsOf('24h', nowMs)
-    const [minutes, keys, names] = await Promise.all([
+    const [minutes, keys, names, alerts] = await Promise.all([
       readArrivals(reader, minuteSteps),
       readKeyOutcomes(reader, daySteps, { onlyRefused: false }),
       state.keyNames(),
+      readRaisedAlerts(reader),
     ])
-    return { minutes, minuteSteps, keys, daySteps, names }
+    return { minutes, minuteSteps, keys, daySteps, names, alerts }
   }
 
   view(

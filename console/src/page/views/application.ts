@@ -1,3 +1,5 @@
+import { plural } from '@intake/runtime'
+import { badWords } from '../bad-events.ts'
 import { lanes, legendKey, type Point, type Series } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
@@ -5,17 +7,21 @@ import type { Findings } from '../findings.ts'
 import { percent, wholeNumber } from '../numbers.ts'
 import type { Totals } from '../overview.ts'
 import { periods, startsOf, type PeriodName, type Steps } from '../period.ts'
+import type { Crash } from '../read-crashes.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
+import type { VersionSessions, WeekDevices } from '../read-usage.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
+import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
-import { feedbackItems } from './feedback-items.ts'
+import { latestFeedback } from './feedback-items.ts'
 import { applicationPath, listPath, byName } from './links.ts'
 import { sumOf } from './outcomes.ts'
 import { bars, behindAlert, card, compared, periodLinks, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
+import { crashFreeOf, versionCard, weekCard } from './usage.ts'
 
 export interface ApplicationData {
   steps: Steps
@@ -29,7 +35,11 @@ export interface ApplicationData {
   errors: readonly TopEvent[]
   /** The number of devices of each version. */
   versions: readonly NameCount[]
+  /** Undefined if counting them would read too much; the same for `weeks`. */
+  sessions: readonly VersionSessions[] | undefined
+  weeks: readonly WeekDevices[] | undefined
   feedback: readonly FeedbackSummary[]
+  crashes: readonly Crash[]
   countedAtMs: number | undefined
 }
 
@@ -47,13 +57,13 @@ export function applicationView(options: {
   const { now, before, findings, countedAtMs } = data
   const errors = data.errors[0]?.total ?? 0
   const last = html` last ${periods[period].name}`
-  const nameBars = (field: 'event' | 'version', rows: readonly NameCount[], total: number) =>
+  const eventBars = (rows: readonly NameCount[], total: number) =>
     bars(
       rows.map(({ name, count }) => ({
         name,
         count,
         note: percent(count / Math.max(1, total)),
-        href: listPath('logs', { application, ...byName(field, name), period }),
+        href: listPath('logs', { application, ...byName('event', name), period }),
       })),
       rows === data.errors ? 'dead' : 'events',
     )
@@ -69,25 +79,24 @@ export function applicationView(options: {
         ${tile({ title: 'Events', value: wholeNumber(now.events), note: html`${compared(now.events, before.events)}${last}${countedAtMs === undefined ? ', counted within a minute' : undefined}` })}
         ${tile({ title: 'Active devices', value: wholeNumber(now.devices), note: html`${compared(now.devices, before.devices)}${last}` })}
         ${tile({
-          title: 'Crashes and errors',
-          value: wholeNumber(errors),
-          note: html`${percent(errors / Math.max(1, now.events))} of the events`,
-          state: errors > 0 ? 'bad' : undefined,
+          title: 'Crash-free sessions',
+          value: crashFreeOf(data.sessions ?? []) ?? '–',
+          note: html`${last}; ${wholeNumber(errors)}
+          ${plural(errors, 'crash or error', 'crashes and errors')}`,
         })}
         ${tile({ title: 'Feedback', value: wholeNumber(now.feedback), note: html`${compared(now.feedback, before.feedback)}<a href="${listPath('feedback', { application, period })}">${last}</a>` })}
       </div>
-      <section class="mini">
-        <div class="title">
-          <h2>Latest feedback</h2>
-          <a href="${listPath('feedback', { application })}">all</a>
-        </div>
-        ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
-      </section>
+      ${latestFeedback({ header, rows: data.feedback, sign }, application)}
       ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
-      <div class="grid g3">
-        ${card(html`Top events <a href="${listPath('logs', { application })}">all events</a>`, nameBars('event', data.topEvents, now.events))}
-        ${card('Crashes and errors', nameBars('event', data.errors, errors))}
-        ${card(html`Top versions <small>devices</small>`, nameBars('version', data.versions, now.devices))}
+      ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
+      <div class="grid g2">
+        ${card(html`Top events <a href="${listPath('logs', { application })}">all events</a>`, eventBars(data.topEvents, now.events))}
+        ${card(
+          'Crashes and errors',
+          html`${eventBars(data.errors, errors)}
+            <p class="mute">Names that end in ${badWords.join(', ')}.</p>`,
+        )}
+        ${versionCard({ application, period, ...data })} ${weekCard(data.weeks, header.nowMs)}
       </div>`,
   })
 }

@@ -65,7 +65,7 @@ export function catalogueView(options: {
     ${section('drift', {
       heading: html`New in each version <small>${counted}</small>`,
       page: drift,
-      body: driftTable(application, drift.rows),
+      body: driftTable(application, drift.rows, options.codes),
     })}
     ${section('warnings', {
       heading: 'Data quality',
@@ -121,8 +121,11 @@ function codesNote(codes: readonly VersionCode[]): Html {
     >`
   if (codes.length === 1)
     return html`<small>Only version code ${newest.code} is known, so none is compared.</small>`
-  const counts = codes.map(({ code, events }) => `${code}: ${wholeNumber(events)}`)
-  return html`<small>Events by version code: ${counts.join(' · ')}</small>`
+  const counts = codes.map(({ code, name: it, events }, index) => {
+    const version = it === '' ? code : html`${clientText(it, 60)} (${code})`
+    return html`${index > 0 ? ' · ' : ''}${version}: ${wholeNumber(events)}`
+  })
+  return html`<small>Events by version: ${counts}</small>`
 }
 
 /**
@@ -130,18 +133,28 @@ function codesNote(codes: readonly VersionCode[]): Html {
  */
 const paramName = (param: string) => param.replaceAll('%2E', '.')
 
+/** The name of a version that was compared by its code. */
+const versionName = (version: string, codes: readonly VersionCode[]): Html => {
+  const known = codes.find(({ code, name: it }) => code === version && it !== '')
+  return clientText(known?.name ?? version, 60)
+}
+
 const name = (event: string, param: string): Html =>
   param === ''
     ? html`<b>${clientText(event, 100)}</b>`
     : html`${clientText(event, 100)} <span class="mono">${clientText(paramName(param), 100)}</span>`
 
-function driftTable(application: string, drift: readonly DriftEntry[]): Html {
+function driftTable(
+  application: string,
+  drift: readonly DriftEntry[],
+  codes: readonly VersionCode[],
+): Html {
   if (drift.length === 0) return html`<p class="mute">No change is known.</p>`
   const variants = { new: 'success', gone: 'warning', type: 'danger' } as const
   const rows = drift.map(
     ({ version_from, version_to, event, param, change, before, after }) =>
       html`<tr>
-        <td class="mono">${version_from} → ${version_to}</td>
+        <td>${versionName(version_from, codes)} → ${versionName(version_to, codes)}</td>
         <td>${badge(change, variants[change])}</td>
         <td><a href="${listPath('logs', { application, event })}">${name(event, param)}</a></td>
         <td>

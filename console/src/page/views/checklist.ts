@@ -1,5 +1,6 @@
 import { html, type Html, type HtmlValue } from '../html.ts'
 import type { FirstArrivals } from '../overview.ts'
+import { helpLink } from './links.ts'
 import { card, icon } from './parts.ts'
 
 const firstHourMs = 3_600_000
@@ -52,7 +53,8 @@ ${head(url, 'feedback')}
     [
       false,
       'Connect a tool',
-      html`<code>./intake connect</code> prints what Python, Grafana, DBeaver and others need.`,
+      html`<code>./intake connect</code> prints what Python, Grafana, DBeaver and others need:
+        ${helpLink('docs/connect.md')}`,
     ],
   ]
   return card(

@@ -1,18 +1,31 @@
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 
-/**
- * The columns of a record as a list of names and values. Objects become nested lists, two levels
- * deep; deeper objects are shown as JSON.
- */
-export function columnList(columns: Record<string, unknown>, depth = 2): Html {
+interface ColumnOptions {
+  /** Objects become nested lists so many levels deep; deeper ones are shown as JSON. */
+  depth?: number
+  /** Returns the link of a short value that is no object. */
+  hrefOf?: ((path: string, value: string) => string) | undefined
+}
+
+/** The columns of a record as a list of names and values. */
+export function columnList(
+  columns: Record<string, unknown>,
+  { depth = 2, hrefOf }: ColumnOptions = {},
+): Html {
   const entries = Object.entries(columns)
   const shown = entries.slice(0, namesMax).filter(([, value]) => !isEmpty(value))
-  const items = shown.map(
-    ([name, value]) =>
-      html`<dt>${clientText(name, 300)}</dt>
-        <dd>${valueOf(value, depth)}</dd> `,
-  )
+  const items = shown.map(([name, value]) => {
+    const inner = hrefOf && ((path: string, one: string) => hrefOf(`${name}.${path}`, one))
+    const printed = typeof value === 'string' ? value : printJson(value)
+    const isLinked =
+      typeof value !== 'object' && !printed.includes('\n') && printed.length <= linkedMax
+    const content = valueOf(value, { depth, hrefOf: inner })
+    return html`<dt>${clientText(name, 300)}</dt>
+      <dd>
+        ${hrefOf && isLinked ? html`<a href="${hrefOf(name, printed)}">${content}</a>` : content}
+      </dd> `
+  })
   const rest = entries.length - namesMax
   return html`<dl>
     ${items}${
@@ -25,6 +38,8 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
 }
 /** The maximum number of names that are shown. A client can send any number of unknown names. */
 const namesMax = 200
+/** A longer value is shown without a link. */
+const linkedMax = 200
 
 /** Whether a value is left out of a list. */
 export function isEmpty(value: unknown): boolean {
@@ -32,10 +47,13 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function valueOf(value: unknown, depth: number): Html {
-  if (typeof value === 'string') return clientText(value)
+function valueOf(value: unknown, { depth = 0, hrefOf }: ColumnOptions): Html {
+  // A text of several lines, such as a stack trace, keeps its lines.
+  if (typeof value === 'string')
+    return value.includes('\n') ? html`<pre>${clientText(value)}</pre>` : clientText(value)
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (isObject && depth > 0) return columnList(value as Record<string, unknown>, depth - 1)
+  if (isObject && depth > 0)
+    return columnList(value as Record<string, unknown>, { depth: depth - 1, hrefOf })
   return html`<span class="json">${clientText(printJson(value))}</span>`
 }
 

@@ -10,7 +10,7 @@ import { wholeNumber } from '../numbers.ts'
 import type { Found } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { timeElement, withApp } from './links.ts'
+import { helpLink, timeElement, withApp } from './links.ts'
 import { alert, bars, card } from './parts.ts'
 
 /** The rows that ClickHouse rejected, with its reasons. */
@@ -48,7 +48,7 @@ export function deadLetterList(
         : 'These are all.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
   const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
-    <code>docs/operations/dead-letters.md</code>`
+    ${helpLink('docs/operations/problems.md#dead_letters')}`
   const counted = (nameOf: (reason: DeadLetterReason) => string) => {
     const counts = new Map<string, number>()
     for (const reason of reasons)

@@ -1,12 +1,13 @@
 import type { RecordKind } from '@intake/contract'
 import { version } from '@intake/runtime'
-import { icon as iconFile, liveScript, stylesheet } from '../assets.ts'
+import { icon as iconFile, keysScript, liveScript, stylesheet } from '../assets.ts'
 import { patterns } from '../charts.ts'
 import { listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { searchLengthMax } from '../search.ts'
+import { localTime, zoneLabel, zoneName } from '../zone.ts'
 import { applicationPath, applicationTag, withApp } from './links.ts'
 import { icon } from './parts.ts'
 
@@ -46,7 +47,7 @@ interface DocumentOptions {
  */
 export function document(options: DocumentOptions): Html {
   const { header, title, heading = title, crumbs, tools, alert, body, isLive = false } = options
-  const script = html`<script src="${liveScript.path}" defer></script>
+  const live = html`<script src="${liveScript.path}" defer></script>
     <noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`
   return html`<!doctype html>
     <html lang="en">
@@ -57,7 +58,8 @@ export function document(options: DocumentOptions): Html {
         <title>${title} · Intake</title>
         <link rel="stylesheet" href="${stylesheet.path}" />
         <link rel="icon" href="${iconFile.path}" type="image/svg+xml" />
-        ${isLive ? script : undefined}
+        <script src="${keysScript.path}" defer></script>
+        ${isLive ? live : undefined}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
@@ -72,10 +74,31 @@ export function document(options: DocumentOptions): Html {
           ${body}
         </main>
         <footer class="bottom">
-          Times are UTC · page of ${clockTime(header.nowMs)} · Intake ${version}
+          <span>Page of ${clockTime(header.nowMs)} · Intake ${version}</span>${zoneForm(header)}
         </footer>
       </body>
     </html> `
+}
+
+/** Where the reader chooses the zone of all times. It leads to the same view. */
+function zoneForm({ url }: Header): Html {
+  const [path = '/', query = ''] = url.split('?', 2)
+  const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
+  const isUtc = zoneName() === 'UTC'
+  return html`<form class="zone" action="${path}">
+    <label for="tz">Times are in</label
+    ><input
+      id="tz"
+      name="tz"
+      value="${isUtc ? '' : zoneName()}"
+      placeholder="UTC"
+      maxlength="60"
+    />${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}<button
+      class="outline small"
+    >
+      Change
+    </button>
+  </form>`
 }
 
 /** The path of a view, limited to an application or to none. */
@@ -145,14 +168,13 @@ function appSwitch({ app, applications }: Header, view: View): Html | undefined 
 /** Creates a link to the status view. Its text is the time up to which all records are visible. */
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
-  const name = kind === 'logs' ? 'Events' : 'Feedback'
   const down = problems.filter(({ state }) => state === 'down')
   const isBad = isLate || down.length > 0
   const state = down.length === 0 ? undefined : (storing(down) ?? problemCount(down.length))
   const text =
     visibleUntilMs === undefined
       ? (state ?? 'starting')
-      : html`<i class="hide">${name} complete up to ${clockTime(visibleUntilMs)}</i>
+      : html`<i class="hide">complete up to ${clockTime(visibleUntilMs)} ${zoneLabel(nowMs)}</i>
           <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b
           >${state && html` · <b>${state}</b>`}`
   return html`<a class="${isBad ? 'fresh is-late' : 'fresh'}" href="/status"
@@ -169,9 +191,9 @@ const storing = (down: readonly PageProblem[]): string | undefined =>
     ? 'accepting, not storing'
     : undefined
 
-/** Prints the time of day in UTC, with the date if it is not today's. */
+/** Prints the time of day in the reader's zone, with the date if it is not today's. */
 export function clockTime(ms: number, nowMs = Date.now()): string {
-  const printed = new Date(ms).toISOString()
-  const isToday = printed.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
-  return isToday ? printed.slice(11, 19) : printed.slice(0, 19).replace('T', ' ')
+  const printed = localTime(ms).slice(0, 19)
+  const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)
+  return isToday ? printed.slice(11) : printed
 }

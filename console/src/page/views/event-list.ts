@@ -1,17 +1,20 @@
 import { plural } from '@intake/runtime'
 import type { EventCounts } from '../count-events.ts'
 import { lanes } from '../charts.ts'
+import type { Match } from '../find-anything.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { PeriodName, Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
 import { printSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
+import { localTime } from '../zone.ts'
 import { clockTime, document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
 import { behindAlert, card, periodLinks } from './parts.ts'
+import { nearCard } from './search.ts'
 
 export function eventList(options: {
   header: Header
@@ -26,9 +29,11 @@ export function eventList(options: {
   isGiven: boolean
   /** Undefined if they could not be read. */
   suggestions: Suggestions | undefined
+  /** Names of events that are like the one that was not found. */
+  near: readonly Match[]
 }): Html {
-  const { header, search, found, counts, steps, period, isGiven, suggestions } = options
-  const { after: _, from, to, ...rest } = search
+  const { header, search, found, counts, steps, period, isGiven, suggestions, near } = options
+  const { after: _, from: __, to: ___, ...rest } = search
   const listed = isGiven ? { ...search, period } : search
   const query = printSearch(rest)
   return document({
@@ -37,18 +42,7 @@ export function eventList(options: {
     title: 'Events',
     alert: behindAlert(header),
     tools: periodLinks(period, '/events', { query }),
-    body: html`${filterForm({
-      path: '/events',
-      fields: ['event', 'version', 'user', 'device'],
-      search,
-      ...(suggestions && { suggestions }),
-      hidden: {
-        from: from?.toISOString(),
-        to: to?.toISOString(),
-        period,
-        without: search.without,
-      },
-    })}
+    body: html`${filterForm({ path: '/events', search: listed, suggestions })} ${nearCard(near)}
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,
@@ -93,4 +87,4 @@ function histogram(options: {
   )
 }
 
-const printed = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const printed = (ms: number) => localTime(ms).slice(0, 16)

@@ -1,11 +1,12 @@
 import { isBadEvent } from '../bad-events.ts'
 import { clientText, listText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'
+import { localTime } from '../zone.ts'
 import { applicationLink, applicationTag, msOf, recordPath, shortTime, withApp } from './links.ts'
-import { paramList } from './params.ts'
+import { filterableParams, paramList } from './params.ts'
 import { badge } from './parts.ts'
 
 /** An event that took longer than this from the device to the gateway is marked as late. */
@@ -33,9 +34,23 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   const late = delay > lateSeconds ? badge(`${shortDuration(delay)} late`, 'warning') : undefined
   const isBad = isBadEvent(event)
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
-  const user = html`<a href="${sameView({ user: row.unique_user_id })}"
-    >${listText(row.unique_user_id, 100)}</a
-  >`
+  const only = (one: ListSearch, content: HtmlValue) =>
+    html`<a href="${sameView(one)}">${content}</a>`
+  const filters = [
+    search.event === undefined ? only({ event }, listText(event, 100)) : undefined,
+    version && search.version === undefined ? only({ version }, listText(version, 100)) : undefined,
+    search.application === undefined
+      ? only({ application: bundle_identifier }, 'this application')
+      : undefined,
+    html`user ${only({ user: row.unique_user_id }, listText(row.unique_user_id, 100))}`,
+    only({ device: device_uuid }, 'this device'),
+    ...filterableParams(row.params_start).map(([name, value]) =>
+      only(
+        { paths: { ...search.paths, [`params.${name}`]: value } },
+        html`${listText(name, 60)}:${listText(value, 60)}`,
+      ),
+    ),
+  ].filter((one) => one !== undefined)
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
@@ -44,13 +59,10 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>
       <p>
-        <a href="${sameView({ event })}">only ${listText(event, 100)}</a
-        >${search.application === undefined ? html`, <a href="${sameView({ application: bundle_identifier })}">only this application</a>` : undefined}.
-        Happened ${time}${late === undefined ? undefined : html`, arrived ${received_at}`} in
-        ${applicationLink(bundle_identifier)}, user ${user},
-        ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${listText(fact ?? '', 100)}`)}
-        <a href="${sameView({ device: device_uuid })}">only this device</a>, id
-        <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
+        Only ${filters.map((one, index) => html`${index > 0 ? ' · ' : ''}${one}`)}<br />Happened
+        ${localTime(time)}${late === undefined ? undefined : html`, arrived ${localTime(received_at)}`}
+        ${search.application === undefined ? html` in ${applicationLink(bundle_identifier)}` : undefined}${device.map((fact) => html` · ${listText(fact ?? '', 100)}`)}
+        · id <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
       </p>
     </details>
     <div>${late}${paramList(row.params_start)}</div>

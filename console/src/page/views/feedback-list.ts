@@ -11,7 +11,15 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackPane, firstLine } from './feedback-pane.ts'
 import { filterForm } from './filter-form.ts'
-import { applicationTag, byName, exactPath, listPath, msOf, timeElement } from './links.ts'
+import {
+  applicationTag,
+  byName,
+  exactPath,
+  helpLink,
+  listPath,
+  msOf,
+  timeElement,
+} from './links.ts'
 import { nextPage } from './next-page.ts'
 import { ago, bars, card, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
@@ -45,23 +53,7 @@ export function feedbackList(options: Inbox): Html {
     view: 'feedback',
     title: 'Feedback',
     tools: periodLinks(period, '/feedback', { query }),
-    body: html`${filterForm({
-        path: '/feedback',
-        fields: [
-          'text',
-          'version',
-          'user',
-          ...(search.device === undefined ? [] : (['device'] as const)),
-        ],
-        search,
-        hidden: {
-          from: from?.toISOString(),
-          to: to?.toISOString(),
-          has: search.has,
-          without: search.without,
-          period,
-        },
-      })}
+    body: html`${filterForm({ path: '/feedback', search: listed })}
       ${chips(options, { from, to, period })}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
@@ -76,7 +68,7 @@ export function feedbackList(options: Inbox): Html {
       <div class="grid g2">${counts(options, { ...rest }, { from, to, period })}</div>
       <p class="mute">
         ${wholeNumber(facets.total)} feedback in this period. A webhook takes them to GitHub, Slack
-        or Teams, where they get a state and an owner: <code>docs/webhook.md</code>.
+        or Teams, where they get a state and an owner: ${helpLink('docs/webhook.md')}.
       </p>`,
   })
 }
@@ -105,7 +97,7 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
   if (open === undefined) return undefined
   const at = found.rows.findIndex(({ id }) => id === open.id)
   const step = (to: FeedbackSummary | undefined, text: string, key: string) =>
-    to && html`<a href="${openQuery(listed, to)}" accesskey="${key}">${text}</a>`
+    to && html`<a href="${openQuery(listed, to)}" data-key="${key}">${text}</a>`
   return html`<article class="card big" id="reading">
     <p class="pages">
       <a class="back" href="?${printSearch(listed)}">List</a

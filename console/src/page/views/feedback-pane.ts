@@ -1,11 +1,12 @@
+import { parseTime } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { printJson } from './columns.ts'
-import { applicationTag, msOf, timeElement } from './links.ts'
-import { ago, badge } from './parts.ts'
+import { applicationTag, listPath, msOf, timeElement } from './links.ts'
+import { ago } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 const headingMax = 120
@@ -13,9 +14,13 @@ const headingMax = 120
 const isAddress = /^[\w.+-]{1,64}@[\w.-]{1,190}$/
 /** A mail program may cut a longer address. */
 const quotedMax = 1_200
+/** Our clients say here when a feedback was written. */
+const writtenPath = 'feedback.timestamp'
 /** Feedback that arrived this much later than it was written shows both times. */
 const lateMs = 60_000
 const chipsMax = 12
+/** A longer path and value are shown without a link. */
+const linkedMax = 200
 
 /** The first line of a text, as a heading. */
 export function firstLine(text: string): string {
@@ -36,7 +41,9 @@ export function feedbackPane(options: {
     typeof one === 'string' ? one : '',
   ) as [string, string]
   const list = Array.isArray(attachments) ? (attachments as Attachment[]) : []
-  const chips = leaves((extra ?? {}) as Record<string, unknown>)
+  const chips = leaves((extra ?? {}) as Record<string, unknown>).filter(
+    ([path, value]) => path !== writtenPath && value !== '',
+  )
   const where = typeof country === 'string' && country !== '' ? ` · ${country}` : ''
   return html`<p class="meta">
       ${header.app === undefined ? applicationTag(application) : undefined}<span
@@ -47,18 +54,27 @@ export function feedbackPane(options: {
       <span>${moments(columns, header.nowMs)}</span
       >${!isAddress.test(email) ? html`<span>${email === '' ? 'no e-mail' : clientText(email, 300)}</span>` : html`<a href="${mailTo(email, text)}">${clientText(email, 300)}</a>`}
     </p>
-    <p class="text">${clientText(text)}</p>
-    ${chips.length === 0 ? undefined : html`<p class="meta">${chips.slice(0, chipsMax).map(([name, value]) => badge(html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`))}</p>`}
+    ${text.trim() === firstLine(text) ? undefined : html`<p class="text">${clientText(text)}</p>`}
+    ${
+      chips.length === 0
+        ? undefined
+        : html`<ul class="chips">
+            ${chips.slice(0, chipsMax).map(([path, value]) => chip(path, value, application))}
+          </ul>`
+    }
     ${pictures(list, sign, { whole: true })}`
 }
 
 /** When a feedback was written, by the clock of the device, and when it arrived. */
-function moments({ time, client_timestamp: written }: FullRecord['columns'], nowMs: number): Html {
-  const arrived = html`${timeElement(time)} UTC, ${ago(msOf(time), nowMs)}`
-  const earlierMs = typeof written === 'string' ? msOf(time) - msOf(written) : 0
+function moments({ time, extra }: FullRecord['columns'], nowMs: number): Html {
+  const arrived = html`${timeElement(time)}, ${ago(msOf(time), nowMs)}`
+  const { timestamp } = ((extra as { feedback?: unknown } | null)?.feedback ?? {}) as {
+    timestamp?: unknown
+  }
+  const written = parseTime(String(timestamp))
+  const earlierMs = written === undefined ? 0 : msOf(time) - written.getTime()
   return earlierMs > lateMs
-    ? html`arrived ${arrived}, written
-      ${timeElement(String(written), `${shortDuration(earlierMs / 1_000)} earlier`)}`
+    ? html`written <b>${shortDuration(earlierMs / 1_000)} earlier</b>, arrived ${arrived}`
     : arrived
 }
 
@@ -93,11 +109,23 @@ function mailTo(email: string, text: string): string {
   return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
 }
 
-/** The numbers, texts and booleans in an object, at any depth, each with its own name. */
-function leaves(object: Record<string, unknown>): [name: string, value: string][] {
+/** An own field of the application. It leads to the feedback that has the same value. */
+function chip(path: string, value: string, application: string): Html {
+  const name = path.slice(path.lastIndexOf('.') + 1)
+  const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`
+  const search = { application, paths: { [`extra.${path}`]: value } }
+  const isLinked = path.length + value.length <= linkedMax
+  return html`<li>
+    ${isLinked ? html`<a href="${listPath('feedback', search)}">${content}</a>` : content}
+  </li>`
+}
+
+/** The numbers, texts and booleans in an object, at any depth, each with its path. */
+function leaves(object: Record<string, unknown>, prefix = ''): [path: string, value: string][] {
   return Object.entries(object).flatMap(([name, value]): [string, string][] => {
+    const path = `${prefix}${name}`
     if (value === null || value === undefined) return []
-    if (typeof value === 'object') return leaves(value as Record<string, unknown>)
-    return typeof value === 'string' ? [[name, value]] : [[name, printJson(value)]]
+    if (typeof value === 'object') return leaves(value as Record<string, unknown>, `${path}.`)
+    return [[path, typeof value === 'string' ? value : printJson(value)]]
   })
 }

@@ -1,46 +1,73 @@
+import { clientText } from '../client-text.ts'
+import { filterWord, printTerm } from '../filter-words.ts'
 import { html, type Html } from '../html.ts'
-import { searchLengthMax, type Search } from '../search.ts'
-import { withApp } from './links.ts'
+import { localTime } from '../zone.ts'
+import { printSearch, searchLengthMax, type ListSearch } from '../search.ts'
 
-const labels = {
-  text: 'Text or e-mail contains',
-  event: 'Event',
-  version: 'Version',
-  user: 'User',
-  device: 'Device',
+/** Names that clients have sent and that the field suggests, by their word. */
+export type Suggestions = Readonly<Record<'event' | 'version', readonly string[]>>
+
+const examples = {
+  '/live': 'event:crash version:3.5.0 params.screen:cart',
+  '/events': 'event:crash version:3.5.0 params.screen:cart',
+  '/feedback': 'words of a text, version:3.5.0 has:pictures',
 } as const
-export type FilterField = keyof typeof labels
 
-/** The names that the form suggests for each field. Clients have sent these names. */
-export type Suggestions = Partial<Record<FilterField, readonly string[]>>
-
-/** The form that narrows a list, filled in with the search of the list. */
+/**
+ * The filter of a list: each condition of its search as a chip that removes it, and a field for
+ * another one.
+ */
 export function filterForm(options: {
-  path: string
-  fields: readonly FilterField[]
-  search: Search
-  suggestions?: Suggestions
-  /** Fields that keep their value although they are not shown. */
-  hidden?: Readonly<Record<string, string | undefined>>
+  path: keyof typeof examples
+  search: ListSearch
+  suggestions?: Suggestions | undefined
 }): Html {
-  const { path, fields, search, suggestions = {}, hidden = {} } = options
-  const inputs = fields.map((name) => {
-    const list = suggestions[name] === undefined ? undefined : html` list="${name}s"`
-    return html`<label${name === 'text' ? html` class="big-field"` : undefined}>${labels[name]}
-      <input name="${name}" value="${search[name]}" maxlength="${searchLengthMax}" autocomplete="off"${list}${search.without === name ? html` placeholder="none"` : undefined} /></label>`
-  })
-  const kept = Object.entries({ ...hidden, app: search.application }).map(([name, value]) =>
-    value === undefined ? undefined : html`<input type="hidden" name="${name}" value="${value}" />`,
+  const { path, suggestions } = options
+  const search = { ...options.search, after: undefined }
+  const fields = [...new URLSearchParams(printSearch(search))]
+  const without = (names: readonly string[]) =>
+    `${path}?${new URLSearchParams(fields.filter(([name]) => !names.includes(name))).toString()}`
+  const chip = (names: readonly string[], content: Html) =>
+    html`<li>
+      <a href="${without(names)}"
+        ><span class="vh">remove </span>${content} <span aria-hidden="true">×</span></a
+      >
+    </li>`
+  const { from, to } = search
+  const period = [from, to].map((time) =>
+    time === undefined ? '…' : localTime(time.getTime()).slice(0, 16),
   )
-  const lists = fields.map((name) => {
-    const names = suggestions[name]
-    if (names === undefined) return undefined
-    return html`<datalist id="${name}s">
-      ${names.map((one) => html`<option value="${one}"></option>`)}
-    </datalist>`
-  })
+  const chips = [
+    ...fields.flatMap(([name, value]) => {
+      const word = filterWord(name)
+      return word === undefined || name === 'app'
+        ? []
+        : [chip([name], html`${clientText(word, 100)}:<b>${clientText(value, 100)}</b>`)]
+    }),
+    ...(from === undefined && to === undefined
+      ? []
+      : [chip(['from', 'to'], html`${period.join(' to ')}`)]),
+  ]
+  const names = Object.entries(suggestions ?? {}).flatMap(([word, list]) =>
+    list.map((name) => html`<option value="${printTerm(word, name)}"></option>`),
+  )
   return html`<form class="filter" action="${path}" role="search" aria-label="Filter">
-    ${inputs}${kept}<button class="outline">Filter</button>
-    <a href="${withApp(path, search.application)}">Reset</a>${lists}
+    <ul class="chips">
+      ${chips}
+    </ul>
+    <label class="vh" for="filter">Filter by words</label>
+    <input
+      id="filter"
+      name="filter"
+      list="names"
+      maxlength="${searchLengthMax}"
+      placeholder="${examples[path]}"
+      autocomplete="off"
+      spellcheck="false"
+    />${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}<datalist
+      id="names"
+    >
+      ${names}</datalist
+    ><button class="outline">Filter</button>
   </form>`
 }

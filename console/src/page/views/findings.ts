@@ -4,6 +4,7 @@ import type { Findings } from '../findings.ts'
 import { html, type Html } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
+import { alertName } from './alerts.ts'
 import { ago, card } from './parts.ts'
 import { applicationPath, listPath } from './links.ts'
 
@@ -19,12 +20,31 @@ export function findingList(options: {
   countedAtMs: number | undefined
 }): Html | undefined {
   const { header, findings, budgets, countedAtMs } = options
+  const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
   const sentences = [
+    sentence(alertsIn('firing'), (one) => ({
+      href: applicationPath(one.bundle_identifier),
+      link: html`The alert on ${alertName(one)} fires`,
+      text: html` in
+      ${name(one)}${one.value === null ? undefined : `: ${wholeNumber(one.value)} in its window`},
+      ${ago(one.since * 1_000, header.nowMs)}`,
+    })),
+    sentence(alertsIn('unknown'), (one) => ({
+      href: '/status',
+      link: html`The alert on ${alertName(one)} is unknown`,
+      text: html` in ${name(one)}, ${ago(one.since * 1_000, header.nowMs)}: too little is visible`,
+    })),
     sentence(findings.newErrors, (one) => ({
       href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
       link: html`${clientText(one.event, 100)} is new`,
-      text: html` in ${name(one)}: ${wholeNumber(one.events)}
-      ${plural(one.events, 'event')}${one.version === '' ? undefined : html`, last from ${clientText(one.version, 60)}`}`,
+      text: html` in
+      ${name(one)}${one.version === '' ? undefined : html` ${clientText(one.version, 60)}`}:
+      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
+    })),
+    sentence(findings.silent, (one) => ({
+      href: applicationPath(one.bundle_identifier),
+      link: html`${name(one)} is silent`,
+      text: html`: its last event came ${ago(one.atMs, header.nowMs)}`,
     })),
     sentence(findings.stopped, (one) => ({
       href: listPath('logs', { application: one.bundle_identifier, event: one.event }),

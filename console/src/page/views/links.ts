@@ -1,8 +1,10 @@
 import { isoTime } from '@intake/clickhouse'
 import { clientText, listText } from '../client-text.ts'
+import { helpPath } from '../help-pages.ts'
 import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type ListSearch } from '../search.ts'
 import type { RecordHead } from '../records.ts'
+import { localTime, zoneLabel } from '../zone.ts'
 
 const pathOf = { feedback: '/feedback', logs: '/events' } as const
 export type ListKind = keyof typeof pathOf
@@ -52,6 +54,15 @@ export function listLink(kind: ListKind, search: ListSearch, content: Html | str
 export const applicationLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
 
+/** A link to a page of the documentation, which is named by its file. */
+export const helpLink = (file: string): Html =>
+  html`<a href="${helpPath(file)}"
+    >${file
+      .replace(/^.*[#/]/, '')
+      .replace('.md', '')
+      .replaceAll('_', ' ')}</a
+  >`
+
 const colours = 8
 const tagLength = 20
 
@@ -78,16 +89,22 @@ export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cu
 /** Returns the ms since 1970 of a time that ClickHouse printed. */
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
-/** Shows a time from ClickHouse, in UTC. */
-export function timeElement(time: string, content: string = time.slice(0, 19)): Html {
-  return html`<time datetime="${isoTime(time)}" title="${time} UTC">${content}</time>`
+/** Shows a time from ClickHouse, in the reader's zone. */
+export function timeElement(time: string, content: string = localTime(time).slice(0, 19)): Html {
+  return html`<time datetime="${isoTime(time)}" title="${localTime(time)} ${zoneLabel()}"
+    >${content}</time
+  >`
 }
+
+/** Shows the time of day of a time from ClickHouse. */
+export const clockElement = (time: string): Html => timeElement(time, localTime(time).slice(11, 19))
 
 /**
  * Shows a time of today as the time of day with milliseconds, and any other time as the date and
  * the time without milliseconds. It is for lists that show the whole time elsewhere.
  */
 export function shortTime(time: string, nowMs: number): Html {
-  const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
-  return html`<time>${isToday ? time.slice(11, 23) : time.slice(5, 19)}</time>`
+  const local = localTime(time)
+  const isToday = local.slice(0, 10) === localTime(nowMs).slice(0, 10)
+  return html`<time>${isToday ? local.slice(11) : local.slice(5, 19)}</time>`
 }

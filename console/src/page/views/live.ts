@@ -53,11 +53,7 @@ export function liveView(options: {
       <span role="status" id="state"><span class="beat"></span>Live</span
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
     </div>`,
-    body: html`${filterForm({
-        path: '/live',
-        fields: ['event', 'version', 'user', 'device'],
-        search,
-      })}
+    body: html`${filterForm({ path: '/live', search })}
       <div class="grid g31">
         <div>
           ${liveChart(besides)}

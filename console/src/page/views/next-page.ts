@@ -1,6 +1,7 @@
 import type { RecordKind } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Found, RecordHead } from '../records.ts'
+import { localTime } from '../zone.ts'
 import type { ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
@@ -20,7 +21,7 @@ export function nextPage(kind: RecordKind, search: ListSearch, found: Found<Reco
     const to = new Date(found.unread.to)
     const next = listLink(kind, { ...rest, to }, 'Search further back')
     return html`<p class="pages">
-      Searched back to ${to.toISOString().slice(0, 16)} UTC, which took long. ${newest}${next}
+      Searched back to ${localTime(to.getTime()).slice(0, 16)}, which took long. ${newest}${next}
     </p>`
   }
   return html`<p class="pages">

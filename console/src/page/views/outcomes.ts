@@ -5,7 +5,7 @@ import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
-import { listPath, timeElement } from './links.ts'
+import { clockElement, listPath } from './links.ts'
 import { table } from './parts.ts'
 
 export type KeyNames = ReadonlyMap<string, string>
@@ -87,9 +87,7 @@ export function refusalList(refusals: readonly KeyOutcome[], names: KeyNames): H
         <td>${meaningOf(refusal.code)}</td>
         <td class="num" data-label="Records">${wholeNumber(refusal.records)}</td>
         <td data-label="Key">${senderName(refusal, names)}</td>
-        <td class="num" data-label="Last">
-          ${timeElement(refusal.last, refusal.last.slice(11, 16))}
-        </td>
+        <td class="num" data-label="Last">${clockElement(refusal.last)}</td>
       </tr>`,
   )
   const cut =

@@ -9,7 +9,7 @@ import { applicationsMax } from '../read-counts.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { checklist } from './checklist.ts'
 import { clockTime, document } from './document.ts'
-import { feedbackItems } from './feedback-items.ts'
+import { latestFeedback } from './feedback-items.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, applicationTag, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
@@ -61,15 +61,8 @@ export function overviewView(options: OverviewOptions): Html {
     tools: isNew(data) ? undefined : periodLinks(period, '/'),
     body: isNew(data)
       ? first
-      : html`${first}${findingList({ header, findings, budgets, countedAtMs: behind })}
-          ${tiles(options)}
-          <section class="mini">
-            <div class="title">
-              <h2>Latest feedback</h2>
-              <a href="/feedback">all feedback</a>
-            </div>
-            ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
-          </section>
+      : html`${findingList({ header, findings, budgets, countedAtMs: behind })}${first}
+          ${tiles(options)} ${latestFeedback({ header, rows: data.feedback, sign })}
           ${card(
             html`Arrivals <small class="hide">when gateways accepted or refused it</small>`,
             arrivalChart(arrivals, steps),

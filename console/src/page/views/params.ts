@@ -18,6 +18,19 @@ function parseParams(start: string): Params | undefined {
   }
 }
 
+/** At most this many params of an event are links, so that a list stays small. */
+const linksMax = 2
+const linkedMax = 60
+
+/** The params by whose value a list is most likely filtered: short texts, then numbers and booleans. */
+export const filterableParams = (start: string): [path: string, value: string][] =>
+  (parseParams(start) ?? [])
+    .filter(([name, value]) => value !== null && typeof value !== 'object' && name !== '')
+    .toSorted(([, a], [, b]) => Number(typeof b === 'string') - Number(typeof a === 'string'))
+    .map(([name, value]): [string, string] => [name, shown(value)])
+    .filter(([name, value]) => value !== '' && name.length + value.length <= linkedMax)
+    .slice(0, linksMax)
+
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
 /**

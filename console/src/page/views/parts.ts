@@ -5,6 +5,7 @@ import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import { nameMax } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
+import { helpLink } from './links.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
 
@@ -69,12 +70,12 @@ function barName(name: string, href: string): Html {
 }
 
 /**
- * A table. On a phone its rows become blocks, and each cell has its `data-label` before it. If it is
+ * A table. In a narrow card its rows become blocks, and each cell has its `data-label` before it. If it is
  * still wider than the window, it scrolls separately from the page.
  */
-export const table = (label: string, head: Html, rows: HtmlValue): Html =>
+export const table = (label: string, head: Html, rows: HtmlValue, className = 'stack'): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table class="stack">
+    <table class="${className}">
       <thead>
         <tr>
           ${head}
@@ -141,7 +142,7 @@ export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
 export const problemAlert = ({ code, title, detail, help, state }: PageProblem): Html =>
   alert(
     state === 'down' ? 'danger' : 'warning',
-    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: <code>${help}</code>`,
+    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: ${helpLink(help)}`,
   )
 
 export const alert = (variant: 'warning' | 'danger', content: Html): Html =>

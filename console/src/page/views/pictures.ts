@@ -2,6 +2,7 @@ import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
 import type { Header } from '../worker-state.ts'
+import { helpLink } from './links.ts'
 
 /** How pictures are shown; undefined if there is no object store. */
 export type SignPicture =
@@ -61,8 +62,11 @@ export function pictures(
   return html`<ul class="pics">
       ${items}
     </ul>
-    ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
+    ${whole ? large : undefined}${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
 }
+
+/** Where the script of the page shows one of the whole pictures large. Escape closes it. */
+const large = html`<dialog id="large" aria-label="Picture"><img alt="" /><output></output></dialog>`
 
 /** Says that lists show the pictures themselves, and why the worker makes no thumbnails. */
 export function withoutThumbnails({ noThumbnails: reason }: Header): Html | undefined {
@@ -70,7 +74,7 @@ export function withoutThumbnails({ noThumbnails: reason }: Header): Html | unde
     ? undefined
     : html`<p class="facts">
         This console makes no thumbnails: ${reason}. Pictures of up to 4 MiB are shown themselves.
-        <code>docs/operations/thumbnails-late.md</code>
+        ${helpLink('docs/operations/thumbnails-late.md')}
       </p>`
 }
 

@@ -36,9 +36,13 @@ export function searchView(header: Header, query: string, { found, near }: Match
               e-mail address, a user or device, or a part of the name of an event, param or
               application.
             </p>
-            ${near.length === 0 ? undefined : card('Near', list(near), 'card wide')}`,
+            ${nearCard(near)}`,
   })
 }
+
+/** Names like one that was not found; undefined if there is none. */
+export const nearCard = (near: readonly Match[]): Html | undefined =>
+  near.length === 0 ? undefined : card('Names like it', list(near), 'card wide')
 
 const list = (matches: readonly Match[]): Html =>
   html`<ul class="found">

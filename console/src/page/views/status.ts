@@ -6,9 +6,11 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
-import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { Backlog, Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { RaisedAlert } from '../read-alerts.ts'
+import { alertCard } from './alerts.ts'
 import { clockTime, document } from './document.ts'
-import { withApp } from './links.ts'
+import { helpLink, withApp } from './links.ts'
 import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
@@ -22,6 +24,8 @@ export interface StatusData {
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames
+  /** Alerts on events that fire or are unknown. */
+  alerts: RaisedAlert[]
 }
 
 const absent = '–'
@@ -53,13 +57,13 @@ export function statusView(options: {
     view: 'status',
     title: 'Status',
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
-    body: html`${way(header, data, processes)}
+    body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
       <div class="grid g21">
         ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
         ${problems(header)}
       </div>
       <div class="grid g2">
-        ${data === undefined ? undefined : keyTable(data)} ${queueTable(header, data)}
+        ${data === undefined ? undefined : keyTable(data)} ${queueTable(header)}
       </div>`,
   })
 }
@@ -96,14 +100,10 @@ function way(
     ],
     [
       'Workers',
-      backlog === undefined || !Number.isFinite(backlog.secondsToDrain)
-        ? absent
-        : backlog.rows === 0
-          ? 'nothing waits'
-          : html`about ${shortDuration(backlog.secondsToDrain)}`,
-      backlog !== undefined && !Number.isFinite(backlog.secondsToDrain)
-        ? html`the queue is not getting shorter${reports('worker', processes?.worker)}`
-        : html`until the queue is empty, at the present speed${reports('worker', processes?.worker)}`,
+      processes === undefined
+        ? 'not known'
+        : `${processes.worker.reporting} of ${processes.worker.reporting + processes.worker.stopped} up`,
+      html`${drain(backlog)}${processes && hasAll(processes.worker) ? undefined : reports('worker', processes?.worker)}`,
       processes === undefined || hasAll(processes.worker) ? slow : 'slow',
     ],
     [
@@ -130,6 +130,15 @@ function way(
     </ol>`,
     'card wide',
   )
+}
+
+/** How long the queue needs to become empty. */
+function drain(backlog: Backlog | undefined): string {
+  if (backlog === undefined) return 'Redis does not respond'
+  if (backlog.rows === 0) return 'the queue is empty'
+  return Number.isFinite(backlog.secondsToDrain)
+    ? `the queue is empty in about ${shortDuration(backlog.secondsToDrain)}`
+    : 'the queue is not getting shorter'
 }
 
 const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
@@ -185,7 +194,7 @@ function problems(header: Header): Html {
         ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
           ><code>${code}</code> ${title}<br /><span class="mute"
             >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
-            <code>${help}</code></span
+            ${helpLink(help)}</span
           ></span
         >
       </li>`,
@@ -219,17 +228,17 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
       <td>${own[0] && senderName(own[0], names)}</td>
       <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
       <td class="num" data-label="Accepted">${wholeNumber(accepted?.records ?? 0)}</td>
-      <td class="num" data-label="Refused">
-        ${wholeNumber(sum)}${refused[0] && html`<br />mostly ${meaningOf(refused[0].code)}`}
-      </td>
+      <td class="num" data-label="Refused">${wholeNumber(sum)}</td>
+      <td data-label="Mostly">${refused[0] && meaningOf(refused[0].code)}</td>
     </tr>`
   })
   const heading = html`API keys
     <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
   const head = html`<th>Key</th>
-    <th class="hide">Accepted</th>
-    <th class="num"></th>
-    <th class="num">Refused</th>`
+    <th class="hide"></th>
+    <th class="num">Accepted</th>
+    <th class="num">Refused</th>
+    <th>Mostly</th>`
   const cut =
     keys.length < outcomesMax
       ? undefined
@@ -241,36 +250,20 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
   </section>`
 }
 
-function queueTable(header: Header, data: StatusData | undefined): Html {
+function queueTable(header: Header): Html {
   const { freshness, deadLetters } = header
   const paused = pausedKinds(header)
-  const accepted = (kind: RecordKind, minutes: readonly Arrivals[] | undefined) =>
-    minutes === undefined
-      ? absent
-      : wholeNumber(
-          minutes.reduce(
-            (sum, { events, feedback }) => sum + (kind === 'logs' ? events : feedback),
-            0,
-          ),
-        )
   const number = (value: number | undefined) => (value === undefined ? absent : wholeNumber(value))
   const seconds = (value: number | undefined) =>
     value === undefined || !Number.isFinite(value) || value === 0 ? absent : shortDuration(value)
   const rows: [string, (kind: RecordKind, state: Freshness) => HtmlValue][] = [
     ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-    ['Accepted, last full minute', (kind) => accepted(kind, data?.minutes.slice(-2, -1))],
-    ['Accepted, last hour', (kind) => accepted(kind, data?.minutes)],
     ['Frames waiting', (_, { backlog }) => number(backlog?.waiting)],
     ['in progress', (_, { backlog }) => number(backlog?.active)],
     ['postponed', (_, { backlog }) => number(backlog?.delayed)],
     ['Rows', (_, { backlog }) => number(backlog?.rows)],
     ['Oldest row', (_, { backlog }) => seconds(backlog?.oldestAgeSeconds)],
     ['Drained in', (_, { backlog }) => seconds(backlog?.secondsToDrain)],
-    [
-      'Visible up to',
-      (_, { visibleUntilMs }) =>
-        visibleUntilMs === undefined ? absent : clockTime(visibleUntilMs),
-    ],
   ]
   const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
   return card(
@@ -284,7 +277,7 @@ function queueTable(header: Header, data: StatusData | undefined): Html {
           ([name, valueOf]) =>
             html`<tr>
               <th scope="row">${name}</th>
-              ${kinds.map((kind) => html`<td class="num" data-label="${kind === 'logs' ? 'Events' : 'Feedback'}">${valueOf(kind, freshness[kind])}</td>`)}
+              ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
             </tr>`,
         )}
         <tr>
@@ -293,6 +286,7 @@ function queueTable(header: Header, data: StatusData | undefined): Html {
             <a href="${withApp('/dead-letters', header.app)}">${wholeNumber(deadLetters)}</a>
           </td>
         </tr>`,
+      'queues',
     ),
   )
 }

@@ -10,7 +10,7 @@ const titleLengthMax = 256
  * mention nobody and refer to nothing. In the title, an invisible space after each `@` and `#`
  * makes mentions and references ineffective.
  */
-export function githubBody({ app, text, facts, link }: Notice): string {
+export function githubBody({ app, text, facts, link, label }: Notice): string {
   const [firstLine = ''] = text.split('\n')
   const start = Array.from(firstLine).slice(0, titleTextLength).join('')
   const title = `${app.slice(0, appLength)}: ${start}${start.length < text.length ? '…' : ''}`
@@ -19,7 +19,7 @@ export function githubBody({ app, text, facts, link }: Notice): string {
     body: [codeBlock(text), ...(facts.length > 0 ? [codeBlock(facts.join('\n'))] : []), link ?? []]
       .flat()
       .join('\n\n'),
-    labels: ['feedback'],
+    labels: [label],
   })
 }
 

@@ -1,12 +1,11 @@
-import type { ConsoleConfig } from '@intake/config'
+import type { WebhookReceiver } from '@intake/config'
+import { alertNotice, standardAlert, type StoredAlert } from './alert.ts'
 import type { StoredFeedback } from '../read-feedback.ts'
 import { githubBody } from './github.ts'
 import { noticeOf, type Notice } from './notice.ts'
 import { slackBody } from './slack.ts'
 import { standardBody } from './standard.ts'
 import { teamsBody } from './teams.ts'
-
-export type WebhookForm = ConsoleConfig['FEEDBACK_WEBHOOK_FORM']
 
 const chatForms: Readonly<Record<string, (notice: Notice) => string>> = {
   slack: slackBody,
@@ -15,22 +14,34 @@ const chatForms: Readonly<Record<string, (notice: Notice) => string>> = {
 }
 
 /**
- * Creates the function that writes the body of a request about a feedback.
+ * Writes the body of a request about a feedback.
  *
- * @param options.showsEmail whether the body contains the e-mail; by default only in the standard
- * form, because programs read this form
+ * @param options.email whether the body contains the e-mail; by default only in the standard form,
+ * because programs read this form
  * @param options.pageUrl the address of the page, for a link
  */
-export function createBodyWriter(options: {
-  form: WebhookForm
-  showsEmail?: boolean | undefined
-  pageUrl?: string | undefined
-}): (feedback: StoredFeedback) => string {
-  const { form, pageUrl } = options
+export function writeFeedback(
+  feedback: StoredFeedback,
+  options: Pick<WebhookReceiver, 'form' | 'email'> & { pageUrl?: string | undefined },
+): string {
+  const { form = 'standard', pageUrl } = options
   const { [form]: chatForm } = chatForms
-  const { showsEmail = chatForm === undefined } = options
-  return (feedback) => {
-    const shown = showsEmail ? feedback : { ...feedback, email: null }
-    return chatForm === undefined ? standardBody(shown) : chatForm(noticeOf(shown, pageUrl))
-  }
+  const { email = chatForm === undefined ? 'show' : 'hide' } = options
+  const shown = email === 'show' ? feedback : { ...feedback, email: null }
+  return chatForm === undefined ? standardBody(shown) : chatForm(noticeOf(shown, pageUrl))
+}
+
+/**
+ * Writes the body of a request about the change of an alert.
+ *
+ * @param options.isTest whether the message only shows that the receiver gets it
+ */
+export function writeAlert(
+  alert: StoredAlert,
+  options: Pick<WebhookReceiver, 'form'> & { pageUrl?: string | undefined; isTest: boolean },
+): string {
+  const { [options.form ?? 'standard']: chatForm } = chatForms
+  return chatForm === undefined
+    ? standardAlert(alert, options)
+    : chatForm(alertNotice(alert, options))
 }

@@ -15,6 +15,8 @@ export interface Notice {
   facts: string[]
   /** The page of the record; undefined if the address of the page is not known. */
   link: string | undefined
+  /** The label of an issue. */
+  label: 'feedback' | 'alert'
 }
 
 /** The maximum length of the text. Chats cut or refuse longer texts. */
@@ -34,7 +36,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
   const pictures = attachments.length
   return {
     app: line([bundle, version, typeof code === 'number' ? `(${code})` : undefined]),
-    text: cut(visibleText(feedback.text), textLengthMax),
+    text: cut(visibleText(feedback.text)),
     facts: [
       line([brand, model]),
       line([os, system]),
@@ -42,6 +44,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
       line([email]),
     ].filter((fact) => fact.trim() !== ''),
     link: pageUrl && linkOf(feedback, pageUrl),
+    label: 'feedback',
   }
 }
 
@@ -57,7 +60,8 @@ function linkOf(
   return `${pageUrl.replace(/\/$/, '')}/feedback/${encodeURIComponent(id)}?${query}`
 }
 
-const line = (parts: readonly unknown[]) =>
+/** Joins parts to one line; absent ones are left out. */
+export const line = (parts: readonly unknown[]) =>
   cut(
     parts
       .filter((part) => part != null && part !== '')
@@ -67,7 +71,7 @@ const line = (parts: readonly unknown[]) =>
   )
 
 /** Cuts a text after `lengthMax` code points, so that no surrogate pair is cut in half. */
-function cut(text: string, lengthMax: number): string {
+export function cut(text: string, lengthMax = textLengthMax): string {
   if (text.length <= lengthMax) return text
   const characters = Array.from(text.slice(0, 2 * lengthMax))
   return characters.length <= lengthMax && text.length <= 2 * lengthMax

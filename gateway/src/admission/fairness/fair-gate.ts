@@ -37,14 +37,10 @@ export function createFairGate(options: {
     const maxNow = max
     max = perTurn
     while (served < maxNow && waiting.accounts.size > 0) {
-      count()
+      served++
+      awaitTurn()
       waiting.next()?.()
     }
-  }
-
-  function count(): void {
-    served++
-    awaitTurn()
   }
 
   function awaitTurn(): void {
@@ -60,7 +56,8 @@ export function createFairGate(options: {
     },
     enter() {
       if (served >= max || waiting.accounts.size > 0) return false
-      count()
+      served++
+      awaitTurn()
       return true
     },
     wait: (request, serve) => waiting.add(accountOf(request), serve),

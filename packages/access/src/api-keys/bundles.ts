@@ -1,3 +1,5 @@
+import { bundlePattern } from '@intake/contract'
+
 /**
  * Whether a key may send records of an application. Each entry of `allowed` is a bundle identifier,
  * or a prefix with `.*` at its end: `com.example.*` allows `com.example.app`, but not
@@ -18,7 +20,7 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
  * @throws {RangeError} if the entry is empty, or has a `*` that is not part of a `.*` at its end
  */
 export function normaliseBundle(entry: string): string {
-  if (/^[^*]+(\.\*)?$/.test(entry)) return entry.toWellFormed()
+  if (bundlePattern.test(entry)) return entry.toWellFormed()
   throw new RangeError(
     `${JSON.stringify(entry)} is no bundle identifier; * may only follow the last dot`,
   )

@@ -8,6 +8,8 @@ export const journalActions = {
   'key-revoked': 'an API key',
   'rule-added': 'a rule, by its id',
   'rule-removed': 'a rule',
+  'alert-added': 'an alert, by its id',
+  'alert-removed': 'an alert',
   'queue-paused': 'a queue: logs, feedback or outcomes',
   'queue-resumed': 'a queue',
   'dead-letters-replayed': 'a dead letter, by its id, or all',

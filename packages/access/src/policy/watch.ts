@@ -71,7 +71,7 @@ export function watchPolicy(options: {
   /** Returns the current time in milliseconds since 1970. */
   wallMs?: () => number
 }): Policy & { close(): void } {
-  const { wallMs = () => Date.now() } = options
+  const { wallMs = Date.now } = options
   let policy: StoredPolicy | undefined
   let rules = noRules
   let hashesOf: (sender: Suppression) => string[] = () => []
@@ -98,12 +98,12 @@ export function watchPolicy(options: {
     isLoaded: () => policy !== undefined,
     retentionMs(kind, bundleIdentifier) {
       if (policy === undefined) return undefined
-      const nowMs = wallMs()
-      const general = {
-        days: policy.retentionDays[kind],
-        droppedUntilMs: policy.droppedUntilMs[kind],
-      }
+      const { [kind]: days } = policy.retentionDays
+      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
       const own = policy.applicationRetention[kind].get(bundleIdentifier)
+      if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
+      const nowMs = wallMs()
+      const general = { days, droppedUntilMs }
       const ms = Math.min(
         keptMs(general, nowMs, beginningOfMonth),
         own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),

@@ -30,8 +30,7 @@ export interface Ruling {
 }
 
 /** Whether a rule leaves the record out: it is acknowledged, but not stored. */
-export const isLeftOut = (ruling: Ruling | undefined): boolean =>
-  ruling !== undefined && ruling.outcome !== 'accepted'
+export const isLeftOut = ({ outcome }: Ruling): boolean => outcome !== 'accepted'
 
 /** The changes to a record, by the part that they change. */
 export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>

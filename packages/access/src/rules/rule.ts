@@ -1,4 +1,5 @@
 import { deviceFields, type RecordKind } from '@intake/contract'
+import { quoteWord } from '../quote-word.ts'
 import {
   conditionNames,
   conditions,
@@ -162,9 +163,5 @@ export function describeRule({ action, rate, path, match }: RuleChoice): string 
     const [option = ''] = conditions[name].option.split(' ')
     return match[name] === undefined ? [] : [option, String(match[name])]
   })
-  return [action, rate ?? path ?? [], ...chosen].flat().map(String).map(quote).join(' ')
+  return [action, rate ?? path ?? [], ...chosen].flat().map(String).map(quoteWord).join(' ')
 }
-
-/** Quotes a word for a shell, unless the word needs no quotes. */
-const quote = (word: string) =>
-  /^[\w.,:@%+/-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

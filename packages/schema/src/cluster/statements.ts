@@ -37,6 +37,7 @@ const everywhere: ReadonlySet<string> = new Set([
   'days_raw',
   'counted_raw',
   'recounts_raw',
+  'alerts_raw',
   'analysts',
   'pseudonym_key',
 ])

@@ -22,7 +22,8 @@ const errorText = (param: string) => {
     concat(${head}, '\\n', ${stack}))`
 }
 
-const crashText = `coalesce(${[...errorParams.map(errorText), ...traceParams.map(text)].join(',\n  ')}, '')`
+/** SQL for the stack trace of a log event, or else its message. */
+export const crashText = `coalesce(${[...errorParams.map(errorText), ...traceParams.map(text)].join(',\n  ')}, '')`
 
 export const crashDefinitions: readonly Definition[] = [
   {

@@ -85,9 +85,11 @@ FROM (${devices})`,
       first_sequence: 'The lowest number that arrived.',
       last_sequence: 'The highest number that arrived.',
       missing:
-        'Numbers between them that are not in the table: events on their way, given up by the client, rejected, left out by a rule (see rules_since), or erased.',
+        'Numbers between them, up to rules_since, that are not in the table: events on their way, given up by the client, rejected, or erased.',
+      missing_under_rules:
+        'Numbers after those, up to the highest, that are not in the table: left out by a rule, or missing for such a reason.',
       rules_since:
-        'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has. From then on missing is not only loss.',
+        'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has.',
     },
     select: `WITH ${rulesOfGaps}
 SELECT
@@ -95,13 +97,17 @@ SELECT
   device_uuid,
   min(sequence) AS first_sequence,
   max(sequence) AS last_sequence,
-  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) AS missing,
-  arrayReduce('minOrNull', arrayMap(one -> one.3, arrayFilter(
-    one -> has(groupUniqArray(api_key_id), one.1) AND one.2 IN ('', bundle_identifier),
-    ruled))) AS rules_since
+  if(count() = countIf(is_ruled), 0,
+    toUInt64(maxIf(sequence, NOT is_ruled) - first_sequence) + 1
+      - arrayCount(one -> one <= maxIf(sequence, NOT is_ruled), groupUniqArray(sequence))) AS missing,
+  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) - missing AS missing_under_rules,
+  min(since) AS rules_since
 FROM (
-  SELECT bundle_identifier, device_uuid, api_key_id,
-    assumeNotNull(extra.log.sequence.:Int64) AS sequence
+  SELECT bundle_identifier, device_uuid,
+    assumeNotNull(extra.log.sequence.:Int64) AS sequence,
+    arrayReduce('minOrNull', arrayMap(one -> one.3, arrayFilter(
+      one -> one.1 = api_key_id AND one.2 IN ('', bundle_identifier), ruled))) AS since,
+    ifNull(received_at >= since, false) AS is_ruled
   FROM intake.logs_raw FINAL
   WHERE extra.log.sequence.:Int64 > 0
 )

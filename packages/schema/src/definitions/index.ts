@@ -1,6 +1,7 @@
 import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
 import { statementsOf, type Definition } from './definition.ts'
+import { alertDefinitions } from './alerts.ts'
 import { countDefinitions } from './counts.ts'
 import { crashDefinitions } from './crashes.ts'
 import { deletionDefinitions } from './deletions.ts'
@@ -19,6 +20,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...deletionDefinitions,
   ...outcomeDefinitions,
   ...countDefinitions,
+  ...alertDefinitions,
   ...otherDefinitions,
   ...rawDefinitions,
 ]

@@ -14,6 +14,8 @@ const comments: Record<TableBehindView, string> = {
   attachments:
     'What workers found out about the pictures of feedback, with older facts. Query intake.feedback.',
   counted: 'Every run that has counted. Query intake.counted.',
+  alerts:
+    'States of alerts, with older ones. Query intake.alerts, intake.alert_states and intake.alert_changes.',
   recounts: 'Every demand to count again. Query intake.recounts.',
 }
 

@@ -125,6 +125,6 @@ export function warnOfMemory(maxmemory: string): string | undefined {
   if (bytes === 0 || bytes >= redisMemoryBytesMin) return undefined
   return (
     `REDIS_MAXMEMORY is ${maxmemory}, less than ${redisMemoryBytesMin / 1_024 ** 2}mb: records are refused after a ` +
-    'short outage of ClickHouse (docs/operations/redis-memory.md).'
+    'short outage of ClickHouse (docs/operations/problems.md#redis_memory).'
   )
 }

@@ -73,7 +73,7 @@ t.test('the SQL for servers without users.xml has the same constraints', (t) => 
     constraints.matchAll(/<(\w+)>\s*(?=<(?:const|max|min)\b)/g),
     ([, name = '']) => name,
   )
-  const sql = fileOf('docs/deploy/clickhouse.md')
+  const sql = fileOf('deploy/clickhouse/users.sql')
   const [, profile = ''] = /CREATE SETTINGS PROFILE analyst SETTINGS ([^;]*);/.exec(sql) ?? []
   const [, user = ''] = /CREATE USER analyst .* SETTINGS PROFILE analyst,([^;]*);/.exec(sql) ?? []
   const inSql = `${profile},${user}`

@@ -1,0 +1,99 @@
+import { gzipSync } from 'node:zlib'
+import type { AlertStore } from '@intake/access'
+import type { ClickHouse } from '@intake/clickhouse'
+import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { isDue, readChanges, removalOf, rowOf } from './changes.ts'
+import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
+
+const intervalMs = 60_000
+/** A turn ends before its console polls again, so that the same console can take the next one. */
+const turnMs = 0.9 * intervalMs
+/** The pause after a run, as a multiple of its duration: alerts take at most 1/20 of the time. */
+const pausePerRun = 20
+const redisTimeoutMs = 5_000
+/**
+ * A change that was stored is announced for so long, in case the console that stored it was killed
+ * before. It is shorter than the day for which the queue knows what was delivered.
+ */
+const announcedMs = 12 * 60 * 60_000
+
+/**
+ * Returns the function that evaluates the alerts that are due, stores their states, and announces
+ * each change that the receiver of the application is told about. The state before comes from
+ * ClickHouse and the number of a change is the id of its message, so a process that is killed at any
+ * moment leads neither to a second message nor to a missing one.
+ *
+ * @param options.reader may read the views; has connections of its own
+ * @param options.store may insert into the table of alerts
+ * @param options.onError called when some alerts could not be counted: their state is unknown
+ */
+export function createAlertRun(options: {
+  alerts: Pick<AlertStore, 'list'>
+  reader: Pick<ClickHouse, 'query'>
+  store: Pick<ClickHouse, 'insertRows'>
+  sink: Pick<DeliverySink, 'add'>
+  onError: (error: unknown) => void
+  situation?: () => Promise<Situation>
+}): () => Promise<void> {
+  const { alerts, reader, store, sink, onError } = options
+  const { situation: read = () => readSituation(reader) } = options
+  const evaluate = createEvaluation({ reader, onError })
+
+  async function insert(rows: readonly object[]): Promise<void> {
+    if (rows.length === 0) return
+    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    await store.insertRows({ table: 'alerts', members: [gzipSync(lines)], rows: rows.length })
+  }
+
+  return async () => {
+    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    const situation = await read()
+    const { nowMs } = situation
+    const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
+    const ids = new Set(all.map(({ id }) => id))
+    const removed = [...last.values()].filter(({ id }) => !ids.has(id))
+    const due = all.filter((alert) => isDue(alert, last.get(alert.id), nowMs))
+    const evaluated = await evaluate(due, situation)
+    const rows = evaluated.map(({ alert, state, found }) =>
+      rowOf({ alert, last: last.get(alert.id), state, found, nowMs }),
+    )
+    await insert([...rows, ...removed.map((one) => removalOf(one, nowMs))])
+    const told = [...messages, ...rows.filter((row) => row.is_message === 1)]
+    const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))
+    if (changes.size > 0) await sink.add([...changes].map((id) => ({ id, sender: alertSender })))
+  }
+}
+
+/**
+ * Evaluates the alerts every minute, in one console at a time.
+ *
+ * @param options.takeTurn resolves to whether this console has the turn, for so many milliseconds
+ * @param options.onError called when alerts could not be evaluated: their state becomes unknown
+ */
+export function startAlerts(options: {
+  run: () => Promise<void>
+  takeTurn: (ms: number) => Promise<boolean>
+  onError: (error: unknown) => void
+  clock?: Clock
+}): { close(): void } {
+  const { run, takeTurn, onError, clock = systemClock } = options
+  let notBefore = 0
+
+  return startPolling({
+    async poll() {
+      if (clock.now() < notBefore) return
+      if (!(await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock))) return
+      const began = clock.now()
+      try {
+        await run()
+      } finally {
+        const pauseMs = pausePerRun * (clock.now() - began)
+        if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
+      }
+    },
+    intervalMs,
+    onError,
+    clock,
+  })
+}

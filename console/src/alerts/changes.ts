@@ -1,0 +1,112 @@
+import type { Alert } from '@intake/access'
+import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import type { AlertState, Found } from './judge.ts'
+
+/** A state that an alert took, as the view `intake.alert_changes` shows it. */
+export interface AlertChange {
+  id: string
+  bundle_identifier: string
+  event: string
+  version_name: string
+  condition: Alert['condition']
+  threshold: number
+  unit: Alert['unit']
+  minutes: number
+  /** How many states the alert had before. */
+  change: number
+  state: AlertState
+  since: string
+  value: number | null
+  usual: number | null
+  detail: string
+  evaluated_at: string
+  /** The state that the last message reported. */
+  told: 'ok' | 'firing'
+  is_message: 0 | 1
+  is_removed: 0 | 1
+}
+
+const minuteMs = 60_000
+/** An alert with a longer window is evaluated after this part of it. */
+const partOfWindow = 1 / 60
+/** A state is valid for so long after the next evaluation was due. Then the view shows `unknown`. */
+const graceMs = 4 * minuteMs
+
+const periodMs = ({ minutes }: Pick<Alert, 'minutes'>) =>
+  Math.max(minuteMs, minutes * partOfWindow * minuteMs)
+
+/** Whether an alert must be evaluated; `toleranceMs` before its time counts as its time. */
+export const isDue = (alert: Alert, last: AlertChange | undefined, nowMs: number): boolean =>
+  last === undefined ||
+  nowMs - Date.parse(isoTime(last.evaluated_at)) >= periodMs(alert) - minuteMs / 2
+
+/** Reads the last change of each alert that was not removed, and what was told lately. */
+export async function readChanges(
+  reader: Pick<ClickHouse, 'query'>,
+  toldSince: Date,
+): Promise<{ last: ReadonlyMap<string, AlertChange>; messages: AlertChange[] }> {
+  const rows = await reader.query<AlertChange & { is_last: 0 | 1 }>(
+    `SELECT *, change = max(change) OVER (PARTITION BY id) AS is_last FROM intake.alert_changes
+     QUALIFY is_last OR (is_message AND since >= {since:DateTime64(3, 'UTC')})`,
+    { since: toldSince.toISOString().replace('T', ' ').replace('Z', '') },
+  )
+  return {
+    last: new Map(
+      rows.flatMap(({ is_last: isLast, ...row }) =>
+        isLast && !row.is_removed ? [[row.id, row] as const] : [],
+      ),
+    ),
+    messages: rows.filter((row) => row.is_message),
+  }
+}
+
+/** Returns the row that the evaluation of an alert leaves: a new change, or its last one again. */
+export function rowOf(options: {
+  alert: Alert
+  last: AlertChange | undefined
+  state: AlertState
+  found: Found
+  nowMs: number
+}): Record<string, unknown> & { id: string; change: number; is_message: 0 | 1 } {
+  const { alert, last, state, found, nowMs } = options
+  const { id, bundle, event, versionName, condition, threshold, unit, minutes } = alert
+  const now = new Date(nowMs).toISOString()
+  const isNew = last?.state !== state
+  const toldBefore = last?.told ?? 'ok'
+  const told = state === 'unknown' ? toldBefore : state
+  const isMessage = isNew ? told !== toldBefore : last.is_message === 1
+  return {
+    id,
+    change: isNew ? (last?.change ?? 0) + 1 : last.change,
+    bundle_identifier: bundle,
+    event,
+    version_name: versionName,
+    condition,
+    threshold,
+    unit,
+    minutes,
+    created_at: alert.createdAt,
+    created_by: alert.createdBy,
+    state,
+    since: isNew ? now : isoTime(last.since),
+    value: found.value ?? null,
+    usual: found.usual ?? null,
+    detail: found.detail ?? (isNew ? '' : last.detail),
+    told,
+    is_message: isMessage ? 1 : 0,
+    evaluated_at: now,
+    valid_until: new Date(nowMs + periodMs(alert) + graceMs).toISOString(),
+    is_removed: 0,
+  }
+}
+
+/** Returns the row that ends the states of an alert that was removed. */
+export const removalOf = (last: AlertChange, nowMs: number): Record<string, unknown> => ({
+  ...last,
+  since: isoTime(last.since),
+  created_at: new Date(0).toISOString(),
+  created_by: '',
+  evaluated_at: new Date(nowMs).toISOString(),
+  valid_until: new Date(nowMs).toISOString(),
+  is_removed: 1,
+})

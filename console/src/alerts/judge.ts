@@ -1,0 +1,42 @@
+import type { Alert } from '@intake/access'
+
+export type AlertState = 'ok' | 'firing' | 'unknown'
+
+/** What was counted for an alert. */
+export interface Found {
+  /** Undefined if it could not be counted. */
+  value: number | undefined
+  /** What is usual; undefined if the alert does not ask for it, or if it is not known. */
+  usual?: number | undefined
+  detail?: string
+}
+
+export interface Circumstances {
+  /** Whether records that arrived in the window may not be visible yet. */
+  isBehind: boolean
+  /** Whether gateways have lately refused log events: clients send them later. */
+  wasRefusing: boolean
+}
+
+/**
+ * Decides the state of an alert. While records are behind, counts are lower bounds, so only what
+ * more records cannot change is certain. Everything else is unknown, so nobody is told of a silence
+ * or a recovery that is none.
+ */
+export function judge(
+  { condition, threshold, unit }: Alert,
+  { value, usual }: Found,
+  { isBehind, wasRefusing }: Circumstances,
+): AlertState {
+  if (value === undefined) return 'unknown'
+  if (isBehind && unit === 'percent') return 'unknown'
+  if (condition === 'below') {
+    if (value >= threshold) return 'ok'
+    return isBehind || wasRefusing ? 'unknown' : 'firing'
+  }
+  if (condition === 'times' && usual === undefined) return 'unknown'
+  // Where nothing is usual, a single event is not many times as much.
+  const limit = condition === 'times' ? threshold * Math.max(1, usual ?? 1) : threshold
+  if (value > limit) return 'firing'
+  return isBehind ? 'unknown' : 'ok'
+}

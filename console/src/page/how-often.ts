@@ -1,0 +1,64 @@
+import { dayMs } from '@intake/contract'
+import { conditionsOf } from './list-records.ts'
+import { inWindow, windowParams } from './period.ts'
+import type { NameCount } from './read-counts.ts'
+import { cutName, querySettings, type FullRecord, type RecordReader } from './records.ts'
+import { searchLengthMax, type Search } from './search.ts'
+
+/** Params in which apps give the reason of a crash or an error; the first that is a text counts. */
+const reasonParams = ['reason', 'message', 'error', 'exception', 'title']
+const days = 30
+
+/** How often an event happened in the last 30 days, in its application. */
+export interface HowOften {
+  /** The event, and the reason in its params if it has one. */
+  search: Search
+  events: number
+  devices: number
+  /** Times of the first and the last one, as ClickHouse prints them. */
+  first: string
+  last: string
+  /** The number of events of each version. */
+  versions: NameCount[]
+}
+
+/** The param that says why an event happened, with its text; undefined if it has none. */
+export function reasonOf({ columns }: FullRecord): { param: string; text: string } | undefined {
+  const params = (columns['params'] ?? {}) as Record<string, unknown>
+  const param = reasonParams.find((name) => typeof params[name] === 'string' && params[name] !== '')
+  return param === undefined ? undefined : { param, text: params[param] as string }
+}
+
+/** Counts the events of the same application with the same name and reason. */
+export async function readHowOften(
+  reader: RecordReader,
+  record: FullRecord,
+): Promise<HowOften | undefined> {
+  const { bundle_identifier: application, event } = record.columns
+  const reason = reasonOf(record)
+  const search: Search = {
+    application,
+    event: String(event),
+    ...(reason !== undefined &&
+      reason.text.length <= searchLengthMax && {
+        paths: { [`params.${reason.param}`]: reason.text },
+      }),
+  }
+  const { conditions, params } = conditionsOf(search)
+  const now = Date.now()
+  const where = [inWindow('time'), ...conditions].join(' AND ')
+  const values = { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) }
+  const [[total], versions] = await Promise.all([
+    reader.query<Pick<HowOften, 'events' | 'devices' | 'first' | 'last'>>(
+      `SELECT count() AS events, uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
+       FROM intake.logs WHERE ${where} ${querySettings}`,
+      values,
+    ),
+    reader.query<NameCount>(
+      `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count
+       FROM intake.logs WHERE ${where} GROUP BY name ORDER BY count DESC, name LIMIT 6 ${querySettings}`,
+      values,
+    ),
+  ])
+  return total && { search, ...total, versions }
+}

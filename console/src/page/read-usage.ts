@@ -1,0 +1,71 @@
+import { sqlTime } from '@intake/clickhouse'
+import { dayMs } from '@intake/contract'
+import { inWindow, windowParams } from './period.ts'
+import type { TimeWindow } from './read-in-windows.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
+
+/** Sessions of one version, as in `intake.sessions`: a session ends with a pause of 30 minutes. */
+export interface VersionSessions {
+  version: string
+  sessions: number
+  /** How many of them have no event named `crash`. */
+  crashFree: number
+}
+
+/** The devices that were new in a week, and how many of them came back in each week after it. */
+export interface WeekDevices {
+  /** The Monday, `YYYY-MM-DD`. */
+  week: string
+  /** The first number is that of the week itself: all of them. */
+  devices: number[]
+}
+
+export const weeksMax = 5
+/** A device is new if it sent nothing for at least this long. */
+const unseenMs = 28 * dayMs
+const ofApplication = 'bundle_identifier = {application:String}'
+
+/**
+ * Reads the sessions of the versions with most of them, by the version of the first event. The
+ * events are read themselves: there are no stored counts of sessions.
+ */
+export const readSessions = (
+  reader: RecordReader,
+  window: TimeWindow,
+  application: string,
+): Promise<VersionSessions[]> =>
+  reader.query<VersionSessions>(
+    `SELECT ${cutName('session[1].2')} AS version, count() AS sessions,
+       countIf(NOT arrayExists(event -> event.3, session)) AS crashFree
+     FROM (
+       SELECT arraySort(groupArray((time, ifNull(device.version_name, ''), event = 'crash'))) AS events,
+         arraySplit((event, previous) -> event.1 > previous.1 + INTERVAL 30 MINUTE,
+           events, arrayPushFront(arrayPopBack(events), events[1])) AS split
+       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication} GROUP BY device_uuid)
+     ARRAY JOIN split AS session
+     GROUP BY version ORDER BY sessions DESC, version LIMIT 8 ${querySettings}`,
+    { ...windowParams(window), application },
+  )
+
+/** Reads the weeks in which devices were new, the latest last. */
+export function readWeeks(
+  reader: RecordReader,
+  application: string,
+  nowMs: number,
+): Promise<WeekDevices[]> {
+  const since = nowMs - weeksMax * 7 * dayMs
+  return reader.query<WeekDevices>(
+    `SELECT toString(first) AS week,
+       arrayMap(later -> toUInt32(countEqual(groupArrayArray(arrayMap(one -> intDiv(one - first, 7), weeks)), later)), range(${weeksMax})) AS devices
+     FROM (
+       SELECT groupUniqArray(toMonday(time)) AS weeks, arrayMin(weeks) AS first
+       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication} GROUP BY device_uuid)
+     WHERE first > toMonday({since:DateTime64(3, 'UTC')})
+     GROUP BY first ORDER BY first ${querySettings}`,
+    {
+      ...windowParams({ from: since - unseenMs, to: nowMs + dayMs }),
+      since: sqlTime(new Date(since)),
+      application,
+    },
+  )
+}

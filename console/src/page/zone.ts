@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage } from 'node:http'
+import { isoTime } from '@intake/clickhouse'
+import { PageError } from './page-error.ts'
+
+/**
+ * The time zone of the reader whose request is being served. Every part of a view prints times, so
+ * it belongs to the request instead of being an argument of all of them.
+ */
+const current = new AsyncLocalStorage<string>()
+export const inZone = current.run.bind(current)
+export const zoneName = (): string => current.getStore() ?? 'UTC'
+
+const cookie = /(?:^|;\s*)tz=([\w/+-]{1,60})/
+const cookieSeconds = 365 * 24 * 3_600
+
+/**
+ * Finds the reader's time zone: `tz` in the query string, or else in the cookie that it sets.
+ *
+ * @returns `cookie`: the header to set if the reader has just chosen the zone
+ * @throws {PageError} 400 if there is no such zone
+ */
+export function readZone(
+  query: URLSearchParams,
+  { headers }: IncomingMessage,
+): { zone: string; cookie?: string } {
+  const chosen = query.get('tz')
+  if (chosen === null) {
+    const [, kept = ''] = cookie.exec(headers.cookie ?? '') ?? []
+    return { zone: known(kept) ?? 'UTC' }
+  }
+  const zone = known(chosen.trim() || 'UTC')
+  if (zone === undefined)
+    throw new PageError(400, 'tz must be the name of a time zone, such as Europe/Berlin.')
+  const attributes = `Path=/; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Lax`
+  return { zone, cookie: `tz=${zone}; ${attributes}` }
+}
+
+function known(name: string): string | undefined {
+  if (!/^[\w+-]+(?:\/[\w+-]+)*$/.test(name)) return undefined
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    return timeZone === 'UTC' ? timeZone : name
+  } catch {
+    return undefined
+  }
+}
+
+/** The offset of the reader's zone from UTC at a time. */
+function offsetMs(ms: number): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zoneName(),
+    timeZoneName: 'longOffset',
+  }).formatToParts(ms)
+  const text = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d\d):(\d\d)/.exec(text) ?? []
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+}
+
+/** A time in the reader's zone, `YYYY-MM-DD hh:mm:ss.mmm`; its first 10 characters are the date. */
+export function localTime(time: number | string): string {
+  const ms = typeof time === 'number' ? time : Date.parse(isoTime(time))
+  const local = zoneName() === 'UTC' ? ms : ms + offsetMs(ms)
+  return new Date(local).toISOString().slice(0, 23).replace('T', ' ')
+}
+
+/** The reader's zone in a few letters, such as UTC or UTC+02:00. */
+export function zoneLabel(nowMs = Date.now()): string {
+  const minutes = offsetMs(nowMs) / 60_000
+  if (minutes === 0) return 'UTC'
+  const two = (value: number) => String(Math.trunc(Math.abs(value))).padStart(2, '0')
+  return `UTC${minutes < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+}

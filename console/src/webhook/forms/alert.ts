@@ -1,0 +1,87 @@
+import { isoTime } from '@intake/clickhouse'
+import { visibleText } from '@intake/runtime'
+import { cut, line, type Notice } from './notice.ts'
+
+/** The change of an alert, as `intake.alert_changes` has it. */
+export interface StoredAlert {
+  id: string
+  bundle_identifier: string
+  event: string
+  version_name: string
+  condition: 'above' | 'below' | 'times' | 'new-crash'
+  threshold: number
+  unit: 'events' | 'percent'
+  minutes: number
+  change: number
+  state: string
+  since: string
+  value: number | null
+  usual: number | null
+  detail: string
+}
+
+/** A message for people has room for the beginning of a stack trace. */
+const detailMax = 1_000
+
+const number = (value: number) => String(Number(value.toPrecision(6)))
+const window = (minutes: number) =>
+  minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} minutes`
+
+/** Returns what an alert says, such as "crash: 140 in 10 minutes, more than 100". */
+function describeChange(alert: StoredAlert): string {
+  const { event, condition, threshold, unit, minutes, value, usual } = alert
+  const share = unit === 'percent' ? ' % of the devices' : ''
+  const counted = `${value === null ? 'an unknown number' : number(value)}${share} in ${window(minutes)}`
+  if (condition === 'new-crash') return `crashes with a new stack trace: ${counted}`
+  const limit = {
+    above: `the limit is ${number(threshold)}`,
+    below: `at least ${number(threshold)} are expected`,
+    times: `usually ${usual === null ? 'unknown' : number(usual)}, the limit is ${number(threshold)} times that`,
+  }[condition]
+  return `${event}: ${counted}; ${limit}`
+}
+
+const titles: Readonly<Record<string, string>> = { firing: 'Alert', ok: 'Over' }
+
+/** Returns the texts about the change of an alert. */
+export function alertNotice(
+  alert: StoredAlert,
+  { pageUrl, isTest }: { pageUrl?: string | undefined; isTest: boolean },
+): Notice {
+  const { id, bundle_identifier: bundle, version_name: version, state, detail } = alert
+  const title = isTest ? 'Test' : (titles[state] ?? state)
+  return {
+    app: line([`${title}:`, bundle, version]),
+    text: cut(
+      visibleText([describeChange(alert), detail.slice(0, detailMax)].filter(Boolean).join('\n\n')),
+    ),
+    facts: [line([id]), line([`since ${isoTime(alert.since)}`])],
+    link: pageUrl && `${pageUrl.replace(/\/$/, '')}/applications/${encodeURIComponent(bundle)}`,
+    label: 'alert',
+  }
+}
+
+/** Returns a body for programs, with the change as `intake.alert_changes` shows it. */
+export function standardAlert(alert: StoredAlert, { isTest }: { isTest: boolean }): string {
+  const since = isoTime(alert.since)
+  return JSON.stringify({
+    type: isTest ? 'alert.test' : 'alert.changed',
+    timestamp: since,
+    data: {
+      id: alert.id,
+      change: alert.change,
+      bundle_identifier: alert.bundle_identifier,
+      event: alert.event,
+      version_name: alert.version_name,
+      condition: alert.condition,
+      threshold: alert.threshold,
+      unit: alert.unit,
+      minutes: alert.minutes,
+      state: alert.state,
+      since,
+      value: alert.value,
+      usual: alert.usual,
+      detail: alert.detail,
+    },
+  })
+}

@@ -1,0 +1,38 @@
+import { allowsBundle } from '@intake/access'
+import type { WebhookReceiver } from '@intake/config'
+import type { Clock } from '@intake/runtime'
+import { sendWebhook } from './send-webhook.ts'
+import { createTurns, requestsMax } from './turns.ts'
+
+export interface Receiver extends Pick<WebhookReceiver, 'form' | 'email'> {
+  /**
+   * Posts a message. Rejects like `sendWebhook`, and with a `PostponedDelivery` while the receiver
+   * has as many requests as it gets at once.
+   */
+  send(message: { id: string; body: string; signal: AbortSignal }): Promise<void>
+}
+
+export interface Receivers {
+  /** How many requests are sent at once, with a place that is free while all others hang. */
+  readonly atOnce: number
+  /** Returns the first receiver that stands for an application; undefined if none does. */
+  of(bundleIdentifier: string): Receiver | undefined
+}
+
+/** Creates the receivers, of which each has its own turns: one that hangs delays only itself. */
+export function createReceivers(rows: readonly WebhookReceiver[], clock?: Clock): Receivers {
+  const receivers = rows.map(({ bundle, form, email, url, secret, token }) => {
+    const inTurn = createTurns(clock)
+    const receiver: Receiver = {
+      ...(form !== undefined && { form }),
+      ...(email !== undefined && { email }),
+      send: (message) => inTurn(() => sendWebhook({ url, secret, token, ...message })),
+    }
+    return { bundles: bundle === undefined ? [] : [bundle], receiver }
+  })
+  return {
+    atOnce: requestsMax * (rows.length + 1),
+    of: (bundleIdentifier) =>
+      receivers.find(({ bundles }) => allowsBundle(bundles, bundleIdentifier))?.receiver,
+  }
+}

@@ -1,0 +1,270 @@
+import t from 'tap'
+import type { Alert } from '@intake/access'
+import { createClickHouse } from '@intake/clickhouse'
+import { logRow, member, startServer, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { createAlertRun } from '../../src/alerts/alerts.ts'
+import type { Situation } from '../../src/alerts/evaluate.ts'
+
+const { server, connect } = await startServer(t)
+const owner = connect(t)
+const reader = createClickHouse({ url: server.readerUrl })
+const store = createClickHouse({ url: server.workerUrl })
+t.teardown(() => Promise.all([reader.close(), store.close()]))
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+/** Evaluations are at times of the test's own, a little in the future, so that states are valid. */
+const start = Math.ceil(Date.now() / minuteMs) * minuteMs
+const bundle = 'com.example.app'
+let ids = 0
+
+const alert = (fields: Partial<Alert>): Alert => ({
+  id: `alert_${String(++ids).padStart(12, '0')}`,
+  bundle,
+  event: 'crash',
+  versionName: '',
+  condition: 'above',
+  threshold: 10,
+  unit: 'events',
+  minutes: 10,
+  createdAt: new Date(start).toISOString(),
+  createdBy: 'test',
+  ...fields,
+})
+
+async function insert(
+  count: number,
+  atMs: number,
+  { event = 'crash', ...fields }: { event?: string; [field: string]: unknown } = {},
+): Promise<void> {
+  const time = new Date(atMs).toISOString()
+  const rows = Array.from({ length: count }, () =>
+    logRow({
+      id: uuidV7(time),
+      time,
+      received_at: time,
+      bundle_identifier: bundle,
+      event,
+      ...fields,
+    }),
+  )
+  await store.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+}
+
+/**
+ * Evaluates once, as a console that has just started: it remembers nothing.
+ *
+ * @param options.behindMs how far the watermark is behind; default: as far as it is while all is well
+ * @returns the ids of the messages about these alerts
+ */
+async function evaluate(
+  alerts: Alert[],
+  nowMs: number,
+  options: Partial<Situation> & { behindMs?: number; add?: () => Promise<number> } = {},
+): Promise<string[]> {
+  const { behindMs = 15_000, add, ...given } = options
+  const told: string[] = []
+  const run = createAlertRun({
+    alerts: { list: async () => ({ alerts, unreadable: [] }) },
+    reader,
+    store,
+    sink: {
+      async add(deliveries) {
+        if (add !== undefined) return add()
+        told.push(...deliveries.map(({ id }) => id))
+        return 0
+      },
+    },
+    situation: async () => ({
+      nowMs,
+      visibleUntilMs: nowMs - behindMs,
+      refusedAtMs: undefined,
+      ...given,
+    }),
+    onError(error) {
+      throw error
+    },
+  })
+  await run()
+  return told.filter((id) => alerts.some((one) => id.startsWith(`${one.id}-`))).toSorted()
+}
+
+const statesOf = async (...alerts: Alert[]) => {
+  const rows = await reader.query<{ id: string; state: string }>(
+    'SELECT id, state FROM intake.alert_states',
+  )
+  return alerts.map(({ id }) => rows.find((row) => row.id === id)?.state)
+}
+
+t.test(
+  'one message when it fires, one when it is over, sampled events by their rate',
+  async (t) => {
+    const above = alert({ event: 'spike' })
+    await insert(1, start - minuteMs, { event: 'spike', sample_rate: 0.1 })
+    t.same(await evaluate([above], start), [])
+    t.same(await statesOf(above), ['ok'], 'ten are not more than ten')
+    await insert(1, start, { event: 'spike' })
+    const firing = `${above.id}-2`
+    t.same(await evaluate([above], start + minuteMs), [firing])
+    t.same(await statesOf(above), ['firing'])
+    t.same(await evaluate([above], start + 2 * minuteMs), [firing], 'the queue knows it')
+    const over = start + 20 * minuteMs
+    t.same(await evaluate([above], over), [firing, `${above.id}-3`])
+    t.same(await statesOf(above), ['ok'])
+    const changes = await owner.query(
+      `SELECT change, state, value, is_message FROM intake.alert_changes WHERE id = '${above.id}' ORDER BY change`,
+    )
+    t.same(changes, [
+      { change: 1, state: 'ok', value: 10, is_message: 0 },
+      { change: 2, state: 'firing', value: 11, is_message: 1 },
+      { change: 3, state: 'ok', value: 0, is_message: 1 },
+    ])
+    await evaluate([], over + minuteMs)
+    t.same(await statesOf(above), [undefined], 'a removed alert has no state')
+  },
+)
+
+t.test('while records are behind there is neither silence nor recovery', async (t) => {
+  const silence = alert({ event: 'opened', condition: 'below', threshold: 1 })
+  const spike = alert({ event: 'failed' })
+  await insert(1, start - minuteMs, { event: 'opened' })
+  await insert(11, start - minuteMs, { event: 'failed' })
+  t.same(await evaluate([silence, spike], start), [`${spike.id}-1`])
+  t.same(await statesOf(silence, spike), ['ok', 'firing'])
+  for (const behind of [3, 30, 60]) {
+    const now = start + behind * minuteMs
+    t.same(await evaluate([silence, spike], now, { behindMs: behind * minuteMs }), [
+      `${spike.id}-1`,
+    ])
+    const expected = behind === 3 ? ['ok', 'firing'] : ['unknown', 'unknown']
+    t.same(await statesOf(silence, spike), expected, `${behind} minutes`)
+  }
+  const unknown = start + 62 * minuteMs
+  await evaluate([silence, spike], unknown, { visibleUntilMs: undefined })
+  t.same(await statesOf(silence, spike), ['unknown', 'unknown'], 'without a watermark')
+  // All of the backlog is visible: the events had come all the time.
+  await insert(1, start + 60 * minuteMs, { event: 'opened' })
+  await insert(11, start + 60 * minuteMs, { event: 'failed' })
+  const caughtUp = start + 64 * minuteMs
+  t.same(await evaluate([silence, spike], caughtUp), [`${spike.id}-1`], 'it was never over')
+  t.same(await statesOf(silence, spike), ['ok', 'firing'])
+  t.same(
+    await evaluate([silence, spike], start + 90 * minuteMs, { refusedAtMs: start }),
+    [`${spike.id}-1`, `${spike.id}-4`],
+    'a recovery that is one',
+  )
+  t.same(await statesOf(silence, spike), ['unknown', 'ok'], 'gateways have refused events')
+  const silent = await evaluate([silence, spike], start + 92 * minuteMs)
+  t.ok(
+    silent.some((id) => id.startsWith(`${silence.id}-`)),
+    'a silence that is one',
+  )
+})
+
+t.test('a spike is told although records are behind', async (t) => {
+  const above = alert({ event: 'burst' })
+  await insert(11, start, { event: 'burst' })
+  const now = start + minuteMs
+  t.same(await evaluate([above], now, { behindMs: 60 * minuteMs }), [`${above.id}-1`])
+})
+
+t.test('a console that is killed before it announces leaves the message to the next', async (t) => {
+  const above = alert({ event: 'fatal' })
+  await insert(11, start, { event: 'fatal' })
+  await t.rejects(
+    evaluate([above], start + minuteMs, { add: () => Promise.reject(new Error('killed')) }),
+    { message: 'killed' },
+  )
+  t.same(await statesOf(above), ['firing'], 'the state was stored')
+  t.same(await evaluate([above], start + minuteMs + 1_000), [`${above.id}-1`])
+  const [one, other] = await Promise.all([
+    evaluate([above], start + 30 * minuteMs),
+    evaluate([above], start + 30 * minuteMs),
+  ])
+  t.same(one, [`${above.id}-1`, `${above.id}-2`])
+  t.same(other, one, 'two consoles announce the same messages')
+})
+
+t.test('a state that nobody evaluates becomes unknown', async (t) => {
+  const above = alert({ event: 'old' })
+  await evaluate([above], Date.now() - 60 * minuteMs)
+  t.same(await statesOf(above), ['unknown'])
+})
+
+t.test('times: the median of the same time of former days', async (t) => {
+  const [often, unsure] = [
+    alert({ event: 'usual', condition: 'times', threshold: 3, minutes: 60 }),
+    alert({ bundle: 'com.new', event: 'usual', condition: 'times', threshold: 3, minutes: 60 }),
+  ]
+  const now = start + 15_000
+  // The window is in two hours, in each of which ten are usual.
+  const hour = start - (start % (60 * minuteMs))
+  for (let day = 1; day <= 4; day++) {
+    for (const at of [hour - 30 * minuteMs, hour + 30 * minuteMs]) {
+      await insert(day === 2 ? 500 : 10, at - day * dayMs, { event: 'usual' })
+    }
+  }
+  await insert(25, now - 30 * minuteMs, { event: 'usual' })
+  await insert(25, now - 30 * minuteMs, { event: 'usual', bundle_identifier: 'com.new' })
+  await evaluate([often, unsure], now)
+  t.same(await statesOf(often, unsure), ['ok', 'unknown'])
+  await insert(30, now - 30 * minuteMs, { event: 'usual' })
+  t.same(await evaluate([often, unsure], now + minuteMs), [`${often.id}-2`])
+})
+
+t.test('a version, and a share of the devices', async (t) => {
+  const version = alert({ event: 'slow', versionName: '2.0' })
+  const share = alert({ event: 'slow', unit: 'percent', threshold: 20 })
+  const shareOfVersion = alert({ ...share, id: 'alert_00000000a001', versionName: '2.0' })
+  const at = start - minuteMs
+  const application = { bundle_identifier: 'com.shares' }
+  const all = [version, share, shareOfVersion].map((one) => ({ ...one, bundle: 'com.shares' }))
+  await insert(30, at, { ...application, event: 'slow', device: { version_name: '1.0' } })
+  await insert(5, at, { ...application, event: 'slow', device: { version_name: '2.0' } })
+  await insert(200, at, { ...application, event: 'other', device: { version_name: '1.0' } })
+  await evaluate(all, start)
+  t.same(await statesOf(...all), ['ok', 'ok', 'firing'])
+  const values = await owner.query<{ value: number }>(
+    `SELECT round(value, 1) AS value FROM intake.alert_states WHERE bundle_identifier = 'com.shares' ORDER BY id`,
+  )
+  t.same(
+    values.map(({ value }) => value),
+    [5, 14.9, 100],
+  )
+})
+
+t.test('a crash with a new stack trace, and not one that was known', async (t) => {
+  const stack = (where: string) =>
+    `java.lang.IllegalStateException: no ${where}\n\tat com.example.${where}.run(${where}.kt:12)`
+  const crash = (where: string) => ({
+    bundle_identifier: 'com.crashes',
+    params: { stack: stack(where) },
+  })
+  const news = alert({
+    bundle: 'com.crashes',
+    event: '',
+    condition: 'new-crash',
+    threshold: 0,
+    minutes: 60,
+  })
+  await insert(1, start - 3 * dayMs, crash('Known'))
+  await insert(5, start - minuteMs, crash('Known'))
+  t.same(await evaluate([news], start), [])
+  t.same(await statesOf(news), ['ok'])
+  await insert(1, start + minuteMs, crash('Other'))
+  t.same(await evaluate([news], start + 2 * minuteMs), [`${news.id}-2`])
+  const [row] = await owner.query<{ detail: string }>(
+    `SELECT detail FROM intake.alert_states WHERE id = '${news.id}'`,
+  )
+  t.match(row?.detail, 'com.example.Other.run')
+  await insert(9, start + 80 * minuteMs, crash('Other'))
+  t.same(await evaluate([news], start + 90 * minuteMs), [`${news.id}-2`, `${news.id}-3`])
+})
+
+t.test('two hundred alerts are few statements', async (t) => {
+  const many = Array.from({ length: 200 }, (_, n) =>
+    alert({ bundle: `com.many.${n % 20}`, event: `event ${n}`, minutes: 1 + (n % 5) }),
+  )
+  await evaluate(many, start)
+  t.same(new Set(await statesOf(...many)), new Set(['ok']))
+})

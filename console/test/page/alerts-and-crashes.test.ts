@@ -1,0 +1,63 @@
+import t from 'tap'
+import { logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { startRowStore } from './fixture.ts'
+
+const { owner, insert, startReaderPage } = await startRowStore(t)
+const bundle_identifier = 'com.example.app'
+const now = new Date().toISOString()
+const hostile = '<script>x</script>'
+
+t.test('an application shows its crashes, and the page shows alerts that are not ok', async (t) => {
+  const stack = `TypeError: ${hostile} is not a function\n    at run (app.js:1:2)`
+  await insert('logs', [
+    logRow({
+      id: uuidV7(now),
+      time: now,
+      received_at: now,
+      bundle_identifier,
+      event: 'crash',
+      params: { stack },
+    }),
+  ])
+  const state = (id: string, event: string, value: string) => ({
+    id,
+    change: 1,
+    bundle_identifier,
+    event,
+    state: value,
+    since: now,
+    value: 140,
+    evaluated_at: now,
+    valid_until: '2100-01-01T00:00:00.000Z',
+  })
+  const rows = [
+    state('alert_1', hostile, 'firing'),
+    state('alert_2', 'opened', 'unknown'),
+    state('alert_3', 'fine', 'ok'),
+  ]
+  await owner.insertRows({ table: 'alerts', members: [member(rows)], rows: rows.length })
+  const { url } = await startReaderPage(t)
+  const read = async (path: string) =>
+    (await fetch(`${url}${path}`, { headers: { accept: 'text/html' } })).text()
+
+  const application = await read(`/applications/${bundle_identifier}`)
+  t.match(application, /TypeError: .{0,40}script.{0,60}is not a function/)
+  t.match(application, /1 device, 1\s+event/)
+  t.notMatch(application, hostile)
+  for (const view of [application, await read('/')]) {
+    t.match(view, /The alert on <bdi>&#60;script.{0,60} fires<\/a>\s+in\s+.*: 140 in its window/)
+    t.match(view, /The alert on <bdi>opened<\/bdi> is unknown/)
+  }
+  const status = await read('/status')
+  t.match(status, /firing<\/span>\s+<a href="\/applications\/com.example.app">/)
+  t.match(status, 'opened')
+  t.notMatch(status, 'fine')
+})
+
+t.test('a reader without the right to alerts sees the page without them', async (t) => {
+  await owner.command('RENAME TABLE intake.alert_states TO intake.away')
+  t.teardown(() => owner.command('RENAME TABLE intake.away TO intake.alert_states'))
+  const { url } = await startReaderPage(t)
+  const { status } = await fetch(`${url}/applications/${bundle_identifier}`)
+  t.equal(status, 200)
+})

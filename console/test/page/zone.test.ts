@@ -1,0 +1,43 @@
+import t from 'tap'
+import type { IncomingMessage } from 'node:http'
+import { inZone, localTime, readZone, zoneLabel } from '../../src/page/zone.ts'
+import { startPage, view } from './fixture.ts'
+
+const request = (cookie?: string) => ({ headers: { cookie } }) as IncomingMessage
+
+t.test(
+  'times are printed in the zone of the reader, also across a change of summer time',
+  async (t) => {
+    t.equal(localTime('2026-06-30 23:30:00.123'), '2026-06-30 23:30:00.123')
+    inZone('Europe/Berlin', () => {
+      t.equal(localTime('2026-06-30 23:30:00.123'), '2026-07-01 01:30:00.123')
+      t.equal(localTime(Date.UTC(2026, 10, 30, 23, 30)), '2026-12-01 00:30:00.000')
+      t.equal(zoneLabel(Date.UTC(2026, 6, 1)), 'UTC+02:00')
+    })
+    inZone('America/St_Johns', () => {
+      t.equal(localTime('2026-01-01 00:00:00.000'), '2025-12-31 20:30:00.000')
+      t.equal(zoneLabel(Date.UTC(2026, 0, 1)), 'UTC−03:30')
+    })
+  },
+)
+
+t.test('the zone is chosen by tz, which a cookie keeps; anything else is UTC', async (t) => {
+  t.match(readZone(new URLSearchParams('tz=Asia/Kolkata'), request()), {
+    zone: 'Asia/Kolkata',
+    cookie: /^tz=Asia\/Kolkata; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/,
+  })
+  t.same(readZone(new URLSearchParams(), request('a=b; tz=Asia/Tokyo')), { zone: 'Asia/Tokyo' })
+  for (const cookie of [undefined, 'tz=Nowhere/Land', 'tz=%00', 'xtz=Asia/Tokyo'])
+    t.same(readZone(new URLSearchParams(), request(cookie)), { zone: 'UTC' })
+})
+
+t.test('a view says its zone, keeps it, and refuses one that does not exist', async (t) => {
+  const { url } = await startPage(t)
+  t.match((await view(url, '/events?event=a')).text, /complete up to [\d:]+ UTC</)
+  const chosen = await fetch(`${url}/events?event=a&tz=Asia/Kathmandu`)
+  const cookie = chosen.headers.get('set-cookie') ?? ''
+  t.match(await chosen.text(), /complete up to [\d: -]+ UTC\+05:45<[^]*name="event" value="a"/)
+  const kept = await fetch(`${url}/events`, { headers: { cookie: cookie.split(';')[0] ?? '' } })
+  t.match(await kept.text(), 'UTC+05:45')
+  t.match(await view(url, '/events?tz=Mars'), { status: 400, text: 'such as Europe/Berlin' })
+})

@@ -1,0 +1,257 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  alertsMax,
+  createAlertStore,
+  describeAlert,
+  findAlertProblem,
+  type Alert,
+  type AlertChoice,
+} from '@intake/access'
+import { InvalidArgumentError, type Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { operator } from '../journal.ts'
+import { note, print, printJson, printRow } from '../print.ts'
+import { changeRedis, withRedis } from '../with-redis.ts'
+
+interface Amount {
+  threshold: number
+  unit: 'events' | 'percent'
+}
+
+interface AddOptions {
+  bundle?: string
+  event?: string
+  versionName?: string
+  above?: Amount
+  below?: Amount
+  times?: number
+  newCrash?: true
+  in: number
+  by: string
+  json?: boolean
+}
+
+const readTimeoutMs = 10_000
+/** How long `test` waits for a console to send the message; shorter than the timeout of `withRedis`. */
+const sendTimeoutMs = 8_000
+const sendPollMs = 200
+
+const addGuide = `
+--above 100     more than 100 such events arrive in the window
+--below 1       none arrives: silence
+--times 3       more than three times as many as usual: the median of the same time of the last seven days
+--above 5%      more than 5 % of the devices that sent anything in the window (at most 1h) sent one
+--new-crash     an event named crash has a stack trace that none had before
+
+Consoles evaluate alerts every minute, those with a window of more than an hour a sixtieth of it. While records are
+behind, the state is unknown: no alert fires because events are late. The receiver of the application gets one message
+when an alert fires and one when it is over (docs/webhook.md). Sampled events count by their rate.
+
+Examples:
+  intake alerts add --bundle com.example.app --event crash --above 100 --in 10m
+  intake alerts add --bundle com.example.app --event app_open --below 1 --in 1h
+  intake alerts add --bundle com.example.app --new-crash`
+
+/** `intake alerts add|list|show|remove|test`: manages the alerts on events. */
+export function defineAlerts(alerts: Command): void {
+  alerts
+    .command('add')
+    .description(
+      'tell the receiver of an application when one of its events is frequent, or absent',
+    )
+    .option('--bundle <identifier>', 'bundle identifier of the application')
+    .option('--event <name>', 'name of the event')
+    .option('--version-name <text>', 'only events of this device.version_name')
+    .option(
+      '--above <number>',
+      'fire above this number of events, or percent of devices',
+      parseAmount,
+    )
+    .option('--below <number>', 'fire below this number, or percent', parseAmount)
+    .option('--times <number>', 'fire above so many times the usual number of events', parseNumber)
+    .option('--new-crash', 'fire when a crash has a new stack trace')
+    .option('--in <window>', 'length of the window, such as 10m or 1h', parseWindow, 60)
+    .option('--by <who>', 'who adds it, for the journal', operator())
+    .option('--json', 'print the alert as JSON')
+    .addHelpText('after', addGuide)
+    .action(async (options: AddOptions) => {
+      const choice = readChoice(options)
+      const alert = await changeRedis((redis) =>
+        createAlertStore({ redis, who: options.by }).add(choice),
+      )
+      if (alert === undefined)
+        throw new UsageError(`There are ${alertsMax} alerts; remove one first.`)
+      if (options.json) return printJson(alert)
+      printRow([`Added ${alert.id}: ${describeAlert(alert)}`])
+      print('Consoles evaluate it within a minute.')
+    })
+
+  alerts
+    .command('list')
+    .description('list the alerts, oldest first')
+    .option('--json', 'print them as JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const list = await listAlerts()
+      if (json) return printJson(list)
+      for (const alert of list) {
+        const { id, createdAt, createdBy } = alert
+        printRow([id, describeAlert(alert), `added ${createdAt}`, `by ${createdBy}`])
+      }
+    })
+
+  alerts
+    .command('show <id>')
+    .description('show an alert, its state, and the last ten changes')
+    .option('--json', 'print them as JSON')
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const alert = await requireAlert(id)
+      const { state, changes } = await readStates(id)
+      if (json) return printJson({ ...alert, state: state ?? null, changes })
+      printRow([alert.id, describeAlert(alert)])
+      if (state === undefined) return print('It was not evaluated yet.')
+      printRow([`${state.state} since ${state.since}`, describeFound(state)])
+      for (const change of changes) printRow([change.since, change.state, describeFound(change)])
+    })
+
+  alerts
+    .command('remove <id>')
+    .description('remove the alert with this id')
+    .option('--by <who>', 'who removes it, for the journal', operator())
+    .action(async (id: string, { by }: { by: string }) => {
+      const wasRemoved = await changeRedis((redis) =>
+        createAlertStore({ redis, who: by }).remove(id),
+      )
+      if (!wasRemoved) throw new UsageError(`There is no alert ${id}.`)
+      print(`Removed ${id}.`)
+    })
+
+  alerts
+    .command('test <id>')
+    .description('send a test message to the receiver of the application')
+    .action(async (id: string) => {
+      await requireAlert(id)
+      print(await sendTest(id))
+    })
+}
+
+function readChoice(options: AddOptions): AlertChoice {
+  const { bundle = '', event = '', versionName = '', above, below, times, newCrash } = options
+  const conditions = (
+    [
+      ['above', above],
+      ['below', below],
+      ['times', times === undefined ? undefined : { threshold: times, unit: 'events' }],
+      ['new-crash', newCrash && { threshold: 0, unit: 'events' }],
+    ] as [AlertChoice['condition'], Amount | undefined][]
+  ).flatMap(([condition, amount]) => (amount === undefined ? [] : [{ condition, ...amount }]))
+  const [chosen] = conditions
+  if (chosen === undefined || conditions.length > 1) {
+    throw new UsageError('Give one of --above, --below, --times and --new-crash.')
+  }
+  const choice: AlertChoice = {
+    bundle: bundle.toWellFormed(),
+    event: event.toWellFormed(),
+    versionName: versionName.toWellFormed(),
+    ...chosen,
+    minutes: options.in,
+  }
+  const problem = findAlertProblem(choice)
+  if (problem !== undefined) throw new UsageError(problem)
+  return choice
+}
+
+async function listAlerts(): Promise<Alert[]> {
+  const { alerts, unreadable } = await withRedis((redis) => createAlertStore({ redis }).list())
+  for (const id of unreadable) note(`${id} cannot be read, and is not evaluated.`)
+  return alerts
+}
+
+async function requireAlert(id: string): Promise<Alert> {
+  const alert = (await listAlerts()).find((one) => one.id === id)
+  if (alert === undefined) throw new UsageError(`There is no alert ${id}.`)
+  return alert
+}
+
+interface Found {
+  state: string
+  since: string
+  value: number | null
+  usual: number | null
+}
+
+async function readStates(id: string): Promise<{ state: Found | undefined; changes: Found[] }> {
+  const { withClickHouse } = await import('../clickhouse.ts')
+  const columns = `state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual`
+  return withClickHouse(
+    async (clickhouse) => {
+      const [[state], changes] = await Promise.all([
+        clickhouse.query<Found>(
+          `SELECT ${columns} FROM intake.alert_states WHERE id = {id:String}`,
+          { id },
+        ),
+        clickhouse.query<Found>(
+          `SELECT ${columns} FROM intake.alert_changes WHERE id = {id:String} ORDER BY change DESC LIMIT 10`,
+          { id },
+        ),
+      ])
+      return { state, changes }
+    },
+    { requestTimeoutMs: readTimeoutMs },
+  )
+}
+
+const describeFound = ({ value, usual }: Found) =>
+  [
+    value === null ? 'the number is not known' : `${Number(value.toPrecision(6))} in the window`,
+    ...(usual === null ? [] : [`usually ${Number(usual.toPrecision(6))}`]),
+  ].join(', ')
+
+async function sendTest(alertId: string): Promise<string> {
+  const { alertSender, alertWebhook, createDeliverySink, testDeliveryId } =
+    await import('@intake/queue/consume')
+  const delivery = { id: testDeliveryId(alertId), sender: alertSender }
+  return withRedis(async (redis) => {
+    const sink = createDeliverySink({
+      redis,
+      // One attempt only.
+      queue: { ...alertWebhook, retryDelaysMs: [] },
+      onError: () => undefined,
+    })
+    try {
+      const deadline = performance.now() + sendTimeoutMs
+      await sink.add([delivery])
+      for (;;) {
+        const outcome = await sink.outcome(delivery)
+        if (outcome === undefined)
+          throw new UsageError('No console has a receiver (docs/webhook.md).')
+        if (outcome !== 'waiting') {
+          if (outcome.failure === '') return 'The receiver has taken it.'
+          throw new UsageError(`It could not be sent: ${outcome.failure}.`)
+        }
+        if (performance.now() > deadline) {
+          throw new UsageError('No console has sent it yet; its log has the reason.')
+        }
+        await pause(sendPollMs)
+      }
+    } finally {
+      await sink.close()
+    }
+  })
+}
+
+function parseAmount(given: string): Amount {
+  const unit = given.endsWith('%') ? 'percent' : 'events'
+  return { threshold: parseNumber(given.replace(/%$/, '')), unit }
+}
+
+function parseNumber(given: string): number {
+  if (/^\d{1,12}(\.\d{1,6})?$/.test(given)) return Number(given)
+  throw new InvalidArgumentError('Give a number.')
+}
+
+function parseWindow(given: string): number {
+  const [, number, unit] = /^(\d{1,4})([mh])$/.exec(given) ?? []
+  if (number === undefined)
+    throw new InvalidArgumentError('Give minutes or hours, such as 10m or 1h.')
+  return Number(number) * (unit === 'h' ? 60 : 1)
+}
