@@ -94,6 +94,7 @@ const printing: [args: string[], lines: number][] = [
   [['analysts', 'create', 'mobile', '--bundle', hostile], 0],
   [['analysts', 'list'], 0],
   [['export', '--to', `s3:${hostile}`], 0],
+  [['import', hostile, '--map', hostile, '--bundle', hostile], 0],
   [['connect', hostile], 0],
   [['demo', '--remove'], 0],
   [[hostile], 0],
