@@ -167,6 +167,8 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     [['retention', 'apply', '--dry-run'], 0],
     [['rules', 'add', 'drop', '--event', 'noise'], 0],
     [['rules', 'list'], 0],
+    [['alerts', 'add', '--bundle', 'com.example', '--event', 'crash', '--above', '9'], 0],
+    [['alerts', 'list'], 0],
     [['dead-letters', 'list'], 0],
     [['setup', '--accept-empty-redis'], 0],
     [['trace', device.device_uuid], 3],
@@ -177,6 +179,9 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   }
   t.notMatch((await intake('doctor')).output, /NOPERM|lacks a permission/)
   await until('the queue is empty again', async () => (await queues()) === 0)
+  const [, alert = ''] = /^(alert_\w+)/m.exec((await intake('alerts', 'list')).output) ?? []
+  t.match((await intake('alerts', 'test', alert)).output, 'It could not be sent', 'it was tried')
+  t.equal((await intake('alerts', 'remove', alert)).code, 0)
   const [, key] = /^(key_\w+)\tsecond/m.exec((await intake('keys', 'list')).output) ?? []
   t.equal((await intake('keys', 'revoke', key ?? '')).code, 0)
   const denied = (await admin.acl('LOG')) as unknown[]
@@ -258,6 +263,7 @@ const refused: Record<string, string[][]> = {
     ['HGETALL', '{intake}:suppressed'],
     ['HDEL', '{intake}:suppressed', 'hash'],
     ['HGETALL', '{intake}:rules'],
+    ['HDEL', '{intake}:alerts', 'alert_0'],
     ['HSET', '{intake}:retention', 'logs', '0'],
     ['SET', '{intake}:policy:revision', ''],
     ['SET', '{intake}:installation', 'other'],

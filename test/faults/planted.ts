@@ -65,7 +65,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F24',
     edits: [
       {
-        file: 'packages/runtime/dist/clock.js',
+        file: 'packages/runtime/dist/deadline.js',
         find: 'return await Promise.race([work, late]);',
         replace: 'late.catch(() => {}); return await work;',
       },

@@ -269,6 +269,20 @@ export const states: State[] = [
       cluster.sql.command('RENAME TABLE intake.feedback_away TO intake.feedback_raw'),
   },
   {
+    code: 'counts_late',
+    cause: 'the table of counts renamed before the console starts',
+    seenBy: 'console',
+    async begin({ cluster }) {
+      const [viewer] = cluster.consoles
+      await viewer!.kill()
+      await cluster.sql.command('RENAME TABLE intake.hours_raw TO intake.hours_away')
+      // Otherwise the console would first wait for a minute after the last count.
+      await cluster.sql.command('TRUNCATE TABLE intake.counted_raw')
+      await viewer!.start()
+    },
+    end: ({ cluster }) => cluster.sql.command('RENAME TABLE intake.hours_away TO intake.hours_raw'),
+  },
+  {
     code: 'webhook_fails',
     cause: 'a receiver that responds 500',
     seenBy: 'console',

@@ -132,7 +132,7 @@ t.test('a page of another origin may send and read Retry-After', async (t) => {
   t.match(preflight.headers.get('access-control-allow-headers'), /\bx-api-key\b/)
   const control = await fetch(`${sandbox.url}/_sandbox`, { method: 'OPTIONS' })
   t.equal(control.headers.get('access-control-allow-methods'), 'GET, POST, DELETE')
-  const { headers } = await sendLog(sandbox)
+  const { headers } = await sendLog(sandbox, {}, { origin: 'http://localhost:5173' })
   t.equal(headers.get('access-control-allow-origin'), '*')
   t.match(headers.get('access-control-expose-headers'), /^Retry-After, Date, /)
 })

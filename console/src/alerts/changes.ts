@@ -32,7 +32,7 @@ const partOfWindow = 1 / 60
 /** A state is valid for so long after the next evaluation was due. Then the view shows `unknown`. */
 const graceMs = 4 * minuteMs
 
-export const periodMs = ({ minutes }: Pick<Alert, 'minutes'>) =>
+const periodMs = ({ minutes }: Pick<Alert, 'minutes'>) =>
   Math.max(minuteMs, minutes * partOfWindow * minuteMs)
 
 /** Whether an alert must be evaluated; `toleranceMs` before its time counts as its time. */

@@ -94,8 +94,9 @@ function createAdmit(options: Admitting): (serve: Handler) => Handler {
         response.setHeader('connection', 'close')
       }
       // Browsers name the page that sends a request; other clients have no page.
-      if (request.headers.origin === undefined) serve(request, response)
-      else servePage(request, response)
+      const isOfPage = request.headers.origin !== undefined || request.method === 'OPTIONS'
+      if (isOfPage) servePage(request, response)
+      else serve(request, response)
     }
 
     return (request, response) => {

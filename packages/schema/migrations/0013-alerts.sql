@@ -25,7 +25,6 @@ CREATE TABLE IF NOT EXISTS intake.alerts_raw (
 )
 ENGINE = ReplacingMergeTree(evaluated_at)
 ORDER BY (id, change)
-TTL toDateTime(evaluated_at) + INTERVAL 90 DAY
 SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0,

@@ -18,7 +18,7 @@ const checksums: Record<string, string> = {
   '0010-counts': '295913d7ca2142260c7bf0d751aa2719014b40742ccdb526667e3654229d763b',
   '0011-attachments': 'a3c53d76e5d142af3a8d99f7cc8c21e1669502e2aeccb1d33bce8f282122b00e',
   '0012-analysts': '080b3a9e16aa4936e57a5adc2a097cf98af8271bdf95ea8ae7c93620b01c7232',
-  '0013-alerts': '5a26d86670ffa72bd925ba5ae3edbda9afee5215aa67640bf5398ad25eb6a9f9',
+  '0013-alerts': '2f98f99259747ef251a7b8f176fe674a0980fd6de1252ea203a4f9fce957f5c2',
   '0014-application-retention': '6f484268b4b1a47ed2af82e0871cb055251e7e0356dfc41816d5251e51a415ae',
 }
 

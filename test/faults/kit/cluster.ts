@@ -251,12 +251,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     }
     for (let index = 0; index < (options.workers ?? 1); index++) createWorker()
     const consoles: AppProcess[] = []
-    const createConsole = (build = root) => {
+    const createConsole = async (build = root) => {
+      // The same port at every start, because Prometheus keeps the address.
+      const [port] = await freePorts(1)
       const created = app(
         `console-${consoles.length + 1}`,
         join(build, 'console'),
         {
-          CONSOLE_ADMIN_PORT: '0',
+          CONSOLE_ADMIN_PORT: String(port),
           REDIS_URL: through(redis.url(), network.consoleToRedis),
           CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.consoleToClickHouse),
           ...consoleEnv,
@@ -266,7 +268,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       consoles.push(created)
       return created
     }
-    for (let index = 0; index < (options.consoles ?? 0); index++) createConsole()
+    for (let index = 0; index < (options.consoles ?? 0); index++) await createConsole()
     await Promise.all([...gateways, ...workers, ...consoles].map((one) => one.start()))
 
     const cluster: Cluster = {
@@ -291,7 +293,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         return worker
       },
       async addConsole(build) {
-        const created = createConsole(build?.root)
+        const created = await createConsole(build?.root)
         await created.start()
         return created
       },

@@ -16,7 +16,7 @@ import { applicationTabs } from './catalogue.ts'
 import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
-import { feedbackItems } from './feedback-items.ts'
+import { latestFeedback } from './feedback-items.ts'
 import { applicationPath, listPath, byName } from './links.ts'
 import { sumOf } from './outcomes.ts'
 import { bars, behindAlert, card, compared, periodLinks, tile } from './parts.ts'
@@ -86,13 +86,7 @@ export function applicationView(options: {
         })}
         ${tile({ title: 'Feedback', value: wholeNumber(now.feedback), note: html`${compared(now.feedback, before.feedback)}<a href="${listPath('feedback', { application, period })}">${last}</a>` })}
       </div>
-      <section class="mini">
-        <div class="title">
-          <h2>Latest feedback</h2>
-          <a href="${listPath('feedback', { application })}">all</a>
-        </div>
-        ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
-      </section>
+      ${latestFeedback({ header, rows: data.feedback, sign }, application)}
       ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
       ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
       <div class="grid g2">

@@ -2,7 +2,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { Header } from '../worker-state.ts'
-import { applicationTag, exactPath, listLink, msOf, timeElement } from './links.ts'
+import { applicationTag, exactPath, listLink, listPath, msOf, timeElement } from './links.ts'
 import { ago, badge } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
@@ -10,14 +10,19 @@ interface Items {
   header: Header
   rows: readonly FeedbackSummary[]
   sign: SignPicture
-  className?: string
 }
 
-/** A list of feedback. Each item shows the text and then the pictures. */
-export const feedbackItems = (options: Items): Html =>
-  html`<ul class="inbox ${options.className}">
-    ${options.rows.map((row) => feedbackItem(row, options))}
-  </ul>`
+/** The latest feedback of all applications or of one. Each item shows the text and then the pictures. */
+export const latestFeedback = (options: Items, application?: string): Html =>
+  html`<section class="mini">
+    <div class="title">
+      <h2>Latest feedback</h2>
+      <a href="${listPath('feedback', { application })}">all feedback</a>
+    </div>
+    <ul class="inbox grid g3">
+      ${options.rows.map((row) => feedbackItem(row, options))}
+    </ul>
+  </section>`
 
 function feedbackItem(row: FeedbackSummary, { header, sign }: Items): Html {
   const { time, bundle_identifier, os, model, version, email, country, text_start } = row

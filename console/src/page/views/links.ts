@@ -57,7 +57,10 @@ export const applicationLink = (application: string): Html =>
 /** A link to a page of the documentation, which is named by its file. */
 export const helpLink = (file: string): Html =>
   html`<a href="${helpPath(file)}"
-    >${file.replace(/^docs\/(?:operations\/)?/, '').replace(/\.md\b/, '')}</a
+    >${file
+      .replace(/^.*[#/]/, '')
+      .replace('.md', '')
+      .replaceAll('_', ' ')}</a
   >`
 
 const colours = 8

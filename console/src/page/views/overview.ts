@@ -9,7 +9,7 @@ import { applicationsMax } from '../read-counts.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { checklist } from './checklist.ts'
 import { clockTime, document } from './document.ts'
-import { feedbackItems } from './feedback-items.ts'
+import { latestFeedback } from './feedback-items.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, applicationTag, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
@@ -62,14 +62,7 @@ export function overviewView(options: OverviewOptions): Html {
     body: isNew(data)
       ? first
       : html`${findingList({ header, findings, budgets, countedAtMs: behind })}${first}
-          ${tiles(options)}
-          <section class="mini">
-            <div class="title">
-              <h2>Latest feedback</h2>
-              <a href="/feedback">all feedback</a>
-            </div>
-            ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
-          </section>
+          ${tiles(options)} ${latestFeedback({ header, rows: data.feedback, sign })}
           ${card(
             html`Arrivals <small class="hide">when gateways accepted or refused it</small>`,
             arrivalChart(arrivals, steps),

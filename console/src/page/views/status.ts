@@ -103,7 +103,7 @@ function way(
       processes === undefined
         ? 'not known'
         : `${processes.worker.reporting} of ${processes.worker.reporting + processes.worker.stopped} up`,
-      html`${drain(backlog)}${reports('worker', processes?.worker)}`,
+      html`${drain(backlog)}${processes && hasAll(processes.worker) ? undefined : reports('worker', processes?.worker)}`,
       processes === undefined || hasAll(processes.worker) ? slow : 'slow',
     ],
     [

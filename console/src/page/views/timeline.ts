@@ -1,6 +1,4 @@
-import { plural } from '@intake/runtime'
 import { isBadEvent } from '../bad-events.ts'
-import { strip } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
@@ -16,44 +14,21 @@ export interface RecordWithEvents {
   around: { before: readonly EventSummary[]; after: readonly EventSummary[] }
 }
 
-/** The strip shows events from this long before the record to this long after it. */
-const stripMs = 30 * 60_000
 /** After a longer pause a new session begins, as in `intake.sessions`. */
 const sessionMs = 30 * 60_000
 
-/** Shows what the device did around a record, as marks on a line of time and as a list. */
+/** Shows what the device did around a record. */
 export function timeline(
   found: RecordWithEvents,
   { head, app }: { head: RecordHead; app: string | undefined },
 ): Html {
   const { around } = found
-  const isFeedback = found.record.kind === 'feedback'
   const atMs = msOf(head.time)
-  const near = [...around.after, ...around.before]
-    .map(({ time, event }) => ({ t: msOf(time), isBad: isBadEvent(event) }))
-    .filter(({ t }) => Math.abs(t - atMs) <= stripMs)
-  const times = [atMs, ...near.map(({ t }) => t)]
-  const marginMs = 60_000
-  const what = isFeedback ? 'this feedback' : 'this event'
-  const picture =
-    near.length === 0
-      ? undefined
-      : strip({
-          fromMs: Math.min(...times) - marginMs,
-          toMs: Math.max(...times) + marginMs,
-          atMs,
-          at: what,
-          marks: near,
-          label:
-            `${near.length} ${plural(near.length, 'event')} of this device around ${what}, at most ${eventsAroundMax} before and ${eventsAroundMax} after it ` +
-            `and half an hour away, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
-        })
   const rows = [...around.before.toReversed(), undefined, ...around.after.toReversed()]
   return card(
     html`What this device did
       <small>the nearest ${eventsAroundMax} events before and after, earliest first</small>`,
-    html`${picture}
-      <ol class="time-line">
+    html`<ol class="time-line">
         ${moments(rows, atMs).map((moment) => timeLineRow(moment, found.record, { head, app }))}
       </ol>
       <p class="pages">

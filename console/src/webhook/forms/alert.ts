@@ -28,7 +28,7 @@ const window = (minutes: number) =>
   minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} minutes`
 
 /** Returns what an alert says, such as "crash: 140 in 10 minutes, more than 100". */
-export function describeChange(alert: StoredAlert): string {
+function describeChange(alert: StoredAlert): string {
   const { event, condition, threshold, unit, minutes, value, usual } = alert
   const share = unit === 'percent' ? ' % of the devices' : ''
   const counted = `${value === null ? 'an unknown number' : number(value)}${share} in ${window(minutes)}`

@@ -5,7 +5,7 @@ import { textLengthMax } from '../rules/conditions.ts'
  * When an alert fires: more or fewer than `threshold` in the window; more than `threshold` times
  * what is usual at this time of the day; or a crash with a new fingerprint.
  */
-export const alertConditions = ['above', 'below', 'times', 'new-crash'] as const
+const alertConditions = ['above', 'below', 'times', 'new-crash'] as const
 export type AlertCondition = (typeof alertConditions)[number]
 
 /** The part of an alert that an operator chooses. */

@@ -75,7 +75,7 @@ ${from}`,
   },
   {
     name: 'alert_changes',
-    comment: 'The states that alerts had in the last 90 days, also those of removed alerts.',
+    comment: 'The states that alerts had, also those of removed alerts.',
     columns: changeColumns,
     select: `SELECT ${Object.keys(changeColumns).join(', ')}
 FROM intake.alerts_raw FINAL

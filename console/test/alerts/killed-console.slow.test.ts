@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createAlertStore } from '@intake/access'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { createAppProcess } from '@intake/test-kit/app-process'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import { logRow, member, startServer, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+
+const dataDir = createDataDir(t)
+const { server, connect } = await startServer(t)
+const owner = connect(t)
+const { url: redisUrl } = await ownRedis(t)
+const redis = connectRedis({ url: redisUrl, role: 'consumer', onError: () => undefined })
+t.teardown(() => redis.disconnect())
+await claimInstallation(redis, 'installation of the test')
+
+/** The messages about each alert, by `webhook-id`, with how often each came. */
+const messages = new Map<string, number>()
+const receive = async (request: IncomingMessage, response: ServerResponse) => {
+  await text(request)
+  const id = String(request.headers['webhook-id'])
+  messages.set(id, (messages.get(id) ?? 0) + 1)
+  response.writeHead(204).end()
+}
+const receiver = createServer((request, response) => void receive(request, response))
+receiver.listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+t.teardown(() => receiver.close())
+
+const createConsole = () =>
+  createAppProcess({
+    name: 'console',
+    args: [join(fileURLToPath(new URL('../../', import.meta.url)), 'dist/main.js')],
+    env: {
+      REDIS_URL: redisUrl,
+      CLICKHOUSE_URL: server.workerUrl,
+      PAGE_CLICKHOUSE_URL: server.readerUrl,
+      CONSOLE_ADMIN_PORT: '0',
+      FEEDBACK_WEBHOOKS: JSON.stringify([
+        {
+          bundle: 'com.example.*',
+          url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`,
+          secret: 'a secret of the test',
+        },
+      ]),
+    },
+    logFile: join(dataDir, 'console.log'),
+  })
+
+/** Lets a console evaluate that has just started, although the turn of another is not over. */
+const endTurn = () => redis.del('{intake}:alerts:turn')
+const stateOf = async (id: string) => {
+  const [row] = await owner.query<{ state: string }>(
+    `SELECT state FROM intake.alert_states WHERE id = '${id}'`,
+  )
+  return row?.state
+}
+
+t.test('an alert that fires while consoles are killed is one message', async (t) => {
+  const alerts = createAlertStore({ redis, who: 'test' })
+  const add = async (event: string) => {
+    const [time, condition] = [new Date(Date.now() - 5_000).toISOString(), 'above' as const]
+    const row = { time, received_at: time, bundle_identifier: 'com.example.app', event }
+    const rows = [logRow({ id: uuidV7(time), ...row })]
+    await owner.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
+    const watermark = [{ kind: 'logs', visible_until: new Date().toISOString() }]
+    await owner.insertRows({ table: 'watermark', members: [member(watermark)], rows: 1 })
+    const alert = await alerts.add({
+      bundle: 'com.example.app',
+      event,
+      versionName: '',
+      condition,
+      threshold: 0,
+      unit: 'events',
+      minutes: 60,
+    })
+    return alert!.id
+  }
+
+  const first = await add('crash')
+  const killed = createConsole()
+  t.teardown(() => killed.kill())
+  await killed.start()
+  await until('the state is stored', async () => (await stateOf(first)) === 'firing')
+  await killed.kill()
+
+  for (const event of ['two', 'three', 'four']) {
+    // Its message comes after that of the first alert was announced again.
+    const next = await add(event)
+    await endTurn()
+    const another = createConsole()
+    t.teardown(() => another.kill())
+    await another.start()
+    await until('the next alert is told', () => messages.has(`${next}-1`))
+    await until('the first alert is told', () => messages.has(`${first}-1`))
+    await another.kill()
+  }
+  t.equal(await stateOf(first), 'firing')
+  const ofFirst = [...messages].filter(([id]) => id.startsWith(first))
+  t.same(
+    ofFirst.map(([id]) => id),
+    [`${first}-1`],
+  )
+  t.equal(messages.size, 4, 'one message for each alert')
+})
