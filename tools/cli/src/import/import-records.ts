@@ -11,7 +11,7 @@ import type { SourceRow } from './read-rows.ts'
 import { RejectedError, type SourceEvent } from './source-event.ts'
 
 /** The id under which imported records are stored, as if it were that of an API key. */
-export const importKeyId = 'import'
+const importKeyId = 'import'
 
 export interface ImportResult {
   imported: number

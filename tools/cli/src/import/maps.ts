@@ -154,5 +154,5 @@ function parseCsvMap(text: string, path: string): CsvMap {
   if (!('event' in map) || !('time' in map) || !('user' in map || 'device' in map)) {
     throw new UsageError(`${path} needs event, time, and user or device.`)
   }
-  return map as CsvMap
+  return map
 }
