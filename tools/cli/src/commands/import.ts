@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis, type Redis } from '@intake/redis'
-import { pause, plural } from '@intake/runtime'
+import { pause, plural, withTimeout } from '@intake/runtime'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import { noteChange, storeEntries } from '../journal.ts'
@@ -58,15 +59,18 @@ async function run(file: string, options: Options): Promise<void> {
     throw new UsageError('Name one application by its whole bundle identifier.')
   }
   const map = await findMap(options.map, parseRecord)
+  let lastError: Error | undefined
   const redis = connectRedis({
     url: await findEndpoint('REDIS_URL'),
     role: 'producer',
-    onError: () => {},
+    onError: (error) => (lastError = error),
   })
   const sink = createJobSink({ redis, kind: 'logs' })
   const out = createRejectedFile(rejected)
   let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
   try {
+    const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
+    await ready.catch((late: Error) => Promise.reject(lastError ?? late))
     policy = await startPolicy(redis)
     await noteChange(redis, {
       action: 'records-imported',
