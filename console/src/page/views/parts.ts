@@ -151,3 +151,9 @@ export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
   html`<p class="alert" role="status" data-variant="${variant}">
     ${icon('warn')}<span>${content}</span>
   </p>`
+
+export const partialAlert = alert(
+  'warning',
+  html`<b>Some parts could not be counted.</b> ClickHouse took too long, or needed too much memory.
+    What is missing here is empty or zero.`,
+)
