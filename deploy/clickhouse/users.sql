@@ -14,7 +14,8 @@ GRANT SELECT ON INFORMATION_SCHEMA.* TO intake WITH GRANT OPTION;
 GRANT SELECT ON system.parts TO intake WITH GRANT OPTION;
 GRANT SELECT ON system.processes TO intake WITH GRANT OPTION;
 GRANT CREATE ROW POLICY, ALTER ROW POLICY, DROP ROW POLICY ON system.processes TO intake;
-CREATE USER worker IDENTIFIED BY '…' SETTINGS async_insert = 0;
+CREATE USER worker IDENTIFIED BY '…' SETTINGS async_insert = 0, output_format_schema CONST,
+  input_format_record_errors_file_path CONST, rename_files_after_processing CONST, format_schema_source CONST;
 GRANT INSERT ON intake.logs_raw TO worker;
 GRANT INSERT ON intake.feedback_raw TO worker;
 GRANT INSERT ON intake.dead_letters_raw TO worker;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { loopbackOrigins, parseCorsOrigins } from '@intake/config'
 import { IntakeError } from '@intake/contract'
 import { isLoopbackHost } from '@intake/runtime'
@@ -9,8 +9,9 @@ const emulatorHost = '10.0.2.2'
 
 /**
  * Creates the function that refuses requests of web pages that are not on this machine, and returns
- * whether it has. It checks `Origin`, and `Host`, because a foreign site can make its own name resolve
- * to 127.0.0.1 (DNS rebinding).
+ * whether it has. It checks `Origin`; `Sec-Fetch-Site`, because a browser sends no `Origin` with a GET
+ * for an image; and `Host`, because a foreign site can make its own name resolve to
+ * 127.0.0.1 (DNS rebinding).
  *
  * @param origins further origins whose pages, and whose host, are accepted
  * @throws {RangeError} if one of them is not an origin
@@ -27,11 +28,14 @@ export function createRefuseForeign(
     isLoopbackHost(host) ||
     nameOf(host) === emulatorHost ||
     names.has(nameOf(host))
-  const isKnownOrigin = (origin: string | undefined) =>
-    origin === undefined || (typeof allowed === 'object' && allowed.has(origin))
+  const isKnownOrigin = ({ origin, ...headers }: IncomingHttpHeaders) =>
+    origin === undefined
+      ? // A link may lead here from any site.
+        headers['sec-fetch-site'] !== 'cross-site' || headers['sec-fetch-mode'] === 'navigate'
+      : typeof allowed === 'object' && allowed.has(origin)
 
   return ({ headers }, response) => {
-    if (isKnownHost(headers.host) && isKnownOrigin(headers.origin)) return false
+    if (isKnownHost(headers.host) && isKnownOrigin(headers)) return false
     const detail =
       'The sandbox serves pages and names of this machine. Start it with --origin, such as ' +
       '--origin http://sandbox:3100, for others.'

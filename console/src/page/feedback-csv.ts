@@ -49,9 +49,24 @@ export async function readFeedbackCsv(
     .join('')
 }
 
-/** A cell. A spreadsheet would run a text that begins like a formula: it gets a quote before it. */
+/** What a spreadsheet takes for the beginning of a formula; the last four are full-width forms. */
+const formula = String.raw`[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]`
+/**
+ * A formula at the beginning of the text, of a line in it, or of what a spreadsheet with another
+ * separator takes for a cell. Spaces, control characters and characters without a width may precede
+ * it.
+ */
+const formulaStart = new RegExp(
+  String.raw`(^|[\n\r\t,;|])((?:(?![\n\r\t])[\s"'\p{Cc}\p{Cf}])*)(?=${formula})`,
+  'gu',
+)
+
+/**
+ * A cell, always quoted. A spreadsheet would run a text that begins like a formula, so a quote is
+ * put before it.
+ */
 function cell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const text = String(value ?? '').replace(/^(?=[\t\r])/, "'")
+  const safe = text.replaceAll(formulaStart, "$1'$2")
   return `"${safe.replaceAll('"', '""')}"`
 }

@@ -1,4 +1,4 @@
-import { ClickHouseError, isoTime } from '@intake/clickhouse'
+import { isoTime } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
 import { readFindings, type Findings } from './findings.ts'
 import { listRecords } from './list-records.ts'
@@ -15,6 +15,7 @@ import {
 import type { TimeWindow } from './read-in-windows.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
+import { createViewParts } from './view-parts.ts'
 
 /** Numbers of a period, by the time at which the records happened. */
 export interface Totals {
@@ -45,7 +46,7 @@ export interface OverviewData {
   /** Whether all counts of events are made from the records, so none is behind. */
   isExact: boolean
   firstAtMs: FirstArrivals
-  /** Whether ClickHouse could not read some counts of events, which are then empty or zero. */
+  /** Whether ClickHouse could not read some parts, which are then empty or zero. */
   isPartial: boolean
 }
 
@@ -56,7 +57,9 @@ export interface OverviewData {
 export type FirstArrivals = Record<'logs' | 'feedback', number | undefined>
 
 const latestFeedback = 3
-const noFindings: Findings = {
+const noArrivals: FirstArrivals = { logs: undefined, feedback: undefined }
+const noFeedback: ReadonlyMap<string, number> = new Map()
+export const noFindings: Findings = {
   alerts: [],
   newErrors: [],
   silent: [],
@@ -70,22 +73,12 @@ export async function readOverview(
   { steps, nowMs }: { steps: Steps; nowMs: number },
   names: Promise<ReadonlyMap<string, string>>,
 ): Promise<OverviewData> {
-  let isPartial = false
-  /** Counts of events, whose cost depends on what clients send, must not end the whole view. */
-  async function orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
-    try {
-      return await reading
-    } catch (error) {
-      if (!(error instanceof ClickHouseError) || error.code === undefined) throw error
-      isPartial = true
-      return otherwise
-    }
-  }
+  const { orElse, isPartial } = createViewParts()
   const totalsOf = async (window: TimeWindow): Promise<Totals> => {
     const [events, devices, feedback] = await Promise.all([
       orElse(countEventsIn(counts, window), 0),
       orElse(countDevices(counts, window), 0),
-      countFeedback(counts, window),
+      orElse(countFeedback(counts, window), noFeedback),
     ])
     return { events, devices, feedback: [...feedback.values()].reduce((sum, one) => sum + one, 0) }
   }
@@ -93,8 +86,8 @@ export async function readOverview(
   const earlier = windowBefore(steps, nowMs)
   const both = { ...steps, from: earlier.from }
   const [arrivals, refusals, applications, topEvents, findings, now, before] = await Promise.all([
-    readArrivals(counts, both),
-    readKeyOutcomes(counts, steps, { onlyRefused: true }),
+    orElse(readArrivals(counts, both), []),
+    orElse(readKeyOutcomes(counts, steps, { onlyRefused: true }), []),
     orElse(readApplications(counts, steps), []),
     orElse(readTopEvents(counts, steps), []),
     orElse(readFindings(counts, undefined), noFindings),
@@ -102,10 +95,10 @@ export async function readOverview(
     totalsOf(earlier),
   ])
   const [feedbackByApplication, countedAtMs, feedback, firstAtMs] = await Promise.all([
-    countFeedback(counts, steps),
-    readCountedAt(counts),
-    listRecords(counts, 'feedback', {}),
-    readFirstArrivals(counts),
+    orElse(countFeedback(counts, steps), noFeedback),
+    orElse(readCountedAt(counts), undefined),
+    orElse(listRecords(counts, 'feedback', {}), { rows: [], hasMore: false }),
+    counts.isExact ? orElse(readFirstArrivals(counts), noArrivals) : noArrivals,
   ])
   const isBefore = ({ t }: Arrivals) => t < steps.from
   return {
@@ -123,7 +116,7 @@ export async function readOverview(
     countedAtMs,
     isExact: counts.isExact,
     firstAtMs,
-    isPartial,
+    isPartial: isPartial(),
     feedback: feedback.rows.slice(0, latestFeedback),
   }
 }
@@ -143,7 +136,6 @@ export async function countFeedback(
 }
 
 async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
-  if (!counts.isExact) return { logs: undefined, feedback: undefined }
   const firstOf = async (kind: 'logs' | 'feedback') => {
     const [row] = await counts.query<{ first: string | null }>(
       `SELECT minOrNull(received_at) AS first FROM intake.${kind} ${querySettings}`,

@@ -26,6 +26,7 @@ import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
 import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
+import { unlessClickHouseFails } from './without-clickhouse.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/problem.ts'
 import { readHeader, type Header, type WorkerState } from './worker-state.ts'
@@ -117,8 +118,12 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     reader,
     state,
     async counts(recordsFromMs) {
-      const isSmall = await cached('is small', () => readIsSmall(reader))
-      return countReader(reader, { isSmall, recordsFromMs })
+      const isSmall = await cached(
+        'is small',
+        () => unlessClickHouseFails(readIsSmall(reader)),
+        (found) => found !== undefined,
+      )
+      return countReader(reader, { isSmall: isSmall ?? false, recordsFromMs })
     },
     cached,
     cachedBriefly: createCache(cacheMs.brief),

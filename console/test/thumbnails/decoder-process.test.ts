@@ -158,7 +158,7 @@ t.test('the process has no setting of the worker', async (t) => {
   t.match(environment, /UV_THREADPOOL_SIZE=1/)
 })
 
-const obstacle = obstacles().files ?? obstacles().sockets
+const obstacle = obstacles().files ?? obstacles().systemCalls
 
 t.test('it says whether the process is confined', async (t) => {
   const decoder = openDecoder(t)

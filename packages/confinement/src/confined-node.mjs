@@ -11,6 +11,7 @@ const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo']
  * can listen only on `port`; without a port it cannot use any network.
  *
  * @param options options of Node, before the script
+ * @param withoutReadWriteCreate see `confine`
  */
 export function becomeConfinedNode({
   options = [],
@@ -19,11 +20,13 @@ export function becomeConfinedNode({
   readable,
   writable = [],
   port,
+  withoutReadWriteCreate,
 }) {
   confine({
     readable: [process.execPath, ...libraries, ...system, ...readable],
     writable: [...writable, '/dev/null'],
     port,
+    withoutReadWriteCreate,
   })
   // Without this option Node exits if it may not read an existing OpenSSL configuration.
   const all = ['--openssl-config=/dev/null', ...options, script, ...args]

@@ -1,5 +1,5 @@
 export function obstacles(): {
   files: string | undefined
   network: string | undefined
-  sockets: string | undefined
+  systemCalls: string | undefined
 }

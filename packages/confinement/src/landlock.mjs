@@ -30,10 +30,10 @@ const bindTcp = 1n << 0n
 const connectTcp = 1n << 1n
 const allScopes = 3n
 
-/** What a filter of system calls needs to know of a processor: its name for Linux, `socket`. */
+/** What a filter needs to know of a processor: its name for Linux, and numbers of system calls. */
 const processors = {
-  x64: { name: 0xc000003e, socket: 41 },
-  arm64: { name: 0xc00000b7, socket: 198 },
+  x64: { name: 0xc000003e, socket: 41, openat: 257 },
+  arm64: { name: 0xc00000b7, socket: 198, openat: 56 },
 }
 /** Every io_uring can make sockets without the system call `socket`. */
 const ioUringSetup = 425
@@ -43,13 +43,13 @@ const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n 
 
 /**
  * Returns three reasons: why this system cannot restrict a process to given files (`files`), why it
- * cannot restrict a process to a given port (`network`), and why it cannot keep a process from
- * making sockets (`sockets`). A reason is undefined if the system can do it.
+ * cannot restrict a process to a given port (`network`), and why it cannot forbid a process some
+ * system calls (`systemCalls`). A reason is undefined if the system can do it.
  */
 export function obstacles() {
   if (process.platform !== 'linux') {
     const reason = 'it is not Linux'
-    return { files: reason, network: reason, sockets: reason }
+    return { files: reason, network: reason, systemCalls: reason }
   }
   const version = landlockVersion()
   const [files, network] = [
@@ -57,12 +57,12 @@ export function obstacles() {
     version < networkVersionMin ? 'it has no Landlock for networks (Linux 6.7)' : undefined,
   ]
   const isKnown = process.arch in processors
-  const sockets = !isKnown
+  const systemCalls = !isKnown
     ? `its processor is ${process.arch}`
     : hasSeccomp()
       ? undefined
       : 'it has no filters of seccomp'
-  return { files, network, sockets }
+  return { files, network, systemCalls }
 }
 
 /**
@@ -70,8 +70,11 @@ export function obstacles() {
  * process that the thread starts or becomes. Paths that do not exist are ignored. If Landlock can
  * restrict TCP (see `obstacles`), TCP sockets can be bound only to `port` and cannot be connected.
  * Other protocols are not restricted. Without a port, no socket of any kind can be made.
+ *
+ * @param withoutReadWriteCreate forbids to open a file for reading and writing in a way that creates
+ * the file if it does not exist. A file that is opened only for writing can still be created.
  */
-export function confine({ readable, writable, port }) {
+export function confine({ readable, writable, port, withoutReadWriteCreate = false }) {
   const version = landlockVersion()
   const all = fileRights(version)
   const hasNetwork = version >= networkVersionMin
@@ -99,7 +102,17 @@ export function confine({ readable, writable, port }) {
   systemCall(restrictSelf, rules, 0)
   closeSync(rules)
   if (port === undefined) denySockets()
+  if (withoutReadWriteCreate) denyReadWriteCreate()
 }
+
+/** Instructions of filters, and what a filter can return. */
+const [read, and, ifEqual, ifAtLeast, end] = [0x20, 0x54, 0x15, 0x35, 0x06]
+const [allow, notPermitted, accessDenied] = [0x7fff0000, 0x00050001, 0x0005000d]
+/** System calls of x32, another architecture of the same processor. */
+const firstOfX32 = 0x40000000
+/** Where a filter reads the number of the system call, the architecture, and the third argument. */
+const [ofNumber, ofArchitecture, ofThirdArgument] = [0, 4, 32]
+const [readWrite, create, accessModes] = [0o2, 0o100, 0o3]
 
 /**
  * Makes every attempt to make a socket fail with EPERM, also by system calls of another
@@ -107,19 +120,41 @@ export function confine({ readable, writable, port }) {
  */
 function denySockets() {
   const { name, socket } = processors[process.arch]
-  const [read, ifEqual, ifAtLeast, end] = [0x20, 0x15, 0x35, 0x06]
-  const [allow, deny] = [0x7fff0000, 0x00050001]
-  // Each instruction: what it does, how many to skip if its condition is true and if not, a value.
-  const filter = [
-    [read, 0, 0, 4], // the architecture
+  addFilter([
+    [read, 0, 0, ofArchitecture],
     [ifEqual, 0, 5, name],
-    [read, 0, 0, 0], // the number of the system call
-    [ifAtLeast, 3, 0, 0x40000000], // those of x32
+    [read, 0, 0, ofNumber],
+    [ifAtLeast, 3, 0, firstOfX32],
     [ifEqual, 2, 0, socket],
     [ifEqual, 1, 0, ioUringSetup],
     [end, 0, 0, allow],
-    [end, 0, 0, deny],
-  ].map(([code, onTrue, onFalse, value]) => {
+    [end, 0, 0, notPermitted],
+  ])
+}
+
+/** Makes `openat`, which is what the C library calls, fail with EACCES for such an attempt. */
+function denyReadWriteCreate() {
+  const { name, openat } = processors[process.arch]
+  addFilter([
+    [read, 0, 0, ofArchitecture],
+    [ifEqual, 0, 7, name],
+    [read, 0, 0, ofNumber],
+    [ifAtLeast, 5, 0, firstOfX32],
+    [ifEqual, 0, 3, openat],
+    [read, 0, 0, ofThirdArgument],
+    [and, 0, 0, create | accessModes],
+    [ifEqual, 1, 0, create | readWrite],
+    [end, 0, 0, allow],
+    [end, 0, 0, accessDenied],
+  ])
+}
+
+/**
+ * Adds a filter of system calls. Each instruction: what it does, how many to skip if its condition
+ * is true and if not, a value.
+ */
+function addFilter(instructions) {
+  const filter = instructions.map(([code, onTrue, onFalse, value]) => {
     const bytes = Buffer.alloc(8)
     bytes.writeUInt16LE(code, 0)
     bytes.writeUInt8(onTrue, 2)

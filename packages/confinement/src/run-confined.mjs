@@ -9,7 +9,7 @@ try {
   // Loaded here, because ffi-rs is not available for every platform.
   const { obstacles } = await import('./landlock.mjs')
   const found = obstacles()
-  obstacle = found.files ?? found.sockets
+  obstacle = found.files ?? found.systemCalls
 } catch {
   obstacle = 'ffi-rs cannot be loaded'
 }

@@ -1,6 +1,9 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
 // supports it. With the function file() and some formats, every user of clickhouse-local can read
 // every file that the process can read, regardless of grants. So ClickHouse is confined.
+// The function sqlite() creates its database file before it checks grants, so every user could
+// create files among those of the tables. SQLite opens files for reading and writing and creates
+// them thereby; ClickHouse itself creates files only for writing. So the former is forbidden.
 // Arguments: those of clickhouse-engine.mjs. With --check, prints as JSON why the process cannot be
 // confined, and does not start ClickHouse. This is plain JavaScript, because it is started as a
 // separate process, both from the sources and from dist.
@@ -11,7 +14,8 @@ import { becomeConfinedNode } from '@intake/confinement/confined-node.mjs'
 import { obstacles } from '@intake/confinement/landlock.mjs'
 import { pathOf, program } from './program.mjs'
 
-const found = obstacles()
+const { files, network, systemCalls } = obstacles()
+const found = { files: files ?? systemCalls, network }
 
 if (process.argv[2] === '--check') {
   console.log(JSON.stringify(found))
@@ -33,6 +37,7 @@ function startConfined(args) {
     readable: [...program, dirname(configFile), ...facts, ...processors],
     writable: [dataDir],
     port,
+    withoutReadWriteCreate: true,
   })
 }
 

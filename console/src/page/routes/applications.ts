@@ -1,7 +1,6 @@
-import type { CountReader } from '../count-reader.ts'
 import { listRecords } from '../list-records.ts'
 import { readFindings } from '../findings.ts'
-import { countFeedback, type Totals } from '../overview.ts'
+import { countFeedback, noFindings, type Totals } from '../overview.ts'
 import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, windowBefore, type Steps } from '../period.ts'
 import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
@@ -21,6 +20,7 @@ import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
+import { createViewParts } from '../view-parts.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
@@ -60,6 +60,7 @@ export function applicationRoutes(context: ViewContext) {
     const data = await (isExact ? cachedBriefly : cached)(
       `application ${steps.stepMs} ${application}`,
       () => read(application, steps, header.nowMs),
+      ({ isPartial }) => !isPartial,
     )
     const budgets = await cachedBriefly('budgets', () => state.keyBudgets())
     return applicationView({ header, application, period, data, sign, budgets })
@@ -67,21 +68,29 @@ export function applicationRoutes(context: ViewContext) {
 
   async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
     const counts = await countReader()
-    const totalsOf = (window: TimeWindow) => readTotals(counts, application, window)
+    const { orElse, isPartial } = createViewParts()
+    const totalsOf = async (window: TimeWindow): Promise<Totals> => {
+      const [events, devices, feedback] = await Promise.all([
+        orElse(countEventsIn(counts, window, application), 0),
+        orElse(countDevices(counts, window, application), 0),
+        orElse(countFeedback(counts, window), new Map<string, number>()),
+      ])
+      return { events, devices, feedback: feedback.get(application) ?? 0 }
+    }
     const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
       await Promise.all([
         totalsOf(steps),
         totalsOf(windowBefore(steps, nowMs)),
-        readFindings(counts, application),
-        readVersionSteps(counts, steps, application),
-        readTopEvents(counts, steps, application),
-        readErrors(counts, steps, application),
-        readVersions(counts, steps, application),
-        readCountedAt(reader),
+        orElse(readFindings(counts, application), noFindings),
+        orElse(readVersionSteps(counts, steps, application), []),
+        orElse(readTopEvents(counts, steps, application), []),
+        orElse(readErrors(counts, steps, application), []),
+        orElse(readVersions(counts, steps, application), []),
+        orElse(readCountedAt(reader), undefined),
       ])
     const [feedback, crashes, sessions, weeks] = await Promise.all([
-      listRecords(reader, 'feedback', { application }),
-      readCrashes(reader, steps, application),
+      orElse(listRecords(reader, 'feedback', { application }), { rows: [], hasMore: false }),
+      orElse(readCrashes(reader, steps, application), []),
       unlessClickHouseFails(readSessions(reader, steps, application)),
       unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
@@ -98,22 +107,10 @@ export function applicationRoutes(context: ViewContext) {
       weeks,
       crashes,
       countedAtMs: counts.isExact ? nowMs : countedAtMs,
+      isPartial: isPartial(),
       feedback: feedback.rows.slice(0, latestFeedback),
     }
   }
-}
-
-async function readTotals(
-  counts: CountReader,
-  application: string,
-  window: TimeWindow,
-): Promise<Totals> {
-  const [events, devices, feedback] = await Promise.all([
-    countEventsIn(counts, window, application),
-    countDevices(counts, window, application),
-    countFeedback(counts, window),
-  ])
-  return { events, devices, feedback: feedback.get(application) ?? 0 }
 }
 
 /**

@@ -19,7 +19,7 @@ import { findingList } from './findings.ts'
 import { latestFeedback } from './feedback-items.ts'
 import { applicationPath, listPath, byName } from './links.ts'
 import { sumOf } from './outcomes.ts'
-import { bars, behindAlert, card, compared, periodLinks, tile } from './parts.ts'
+import { bars, behindAlert, card, compared, partialAlert, periodLinks, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { crashFreeOf, versionCard, weekCard } from './usage.ts'
 
@@ -41,6 +41,8 @@ export interface ApplicationData {
   feedback: readonly FeedbackSummary[]
   crashes: readonly Crash[]
   countedAtMs: number | undefined
+  /** Whether ClickHouse could not read some parts, which are then empty or zero. */
+  isPartial: boolean
 }
 
 const series: readonly Series[] = ['v1', 'v2', 'v3', 'v4']
@@ -72,7 +74,7 @@ export function applicationView(options: {
     view: 'overview',
     title: 'Application',
     heading: clientText(application, 300),
-    alert: behindAlert(header),
+    alert: html`${behindAlert(header)}${data.isPartial ? partialAlert : undefined}`,
     tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
     body: html`${applicationTabs(application, 'overview')}${findingList({ header, findings, budgets, countedAtMs })}
       <div class="grid g4">

@@ -15,12 +15,12 @@ import { applicationPath, applicationTag, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
 import {
   ago,
-  alert,
   badge,
   bars,
   behindAlert,
   card,
   compared,
+  partialAlert,
   periodLinks,
   problemAlert,
   table,
@@ -88,12 +88,6 @@ export function overviewView(options: OverviewOptions): Html {
           ${card(html`Applications ${countedNote(options)}`, applicationTable(options), 'card wide')}`,
   })
 }
-
-const partialAlert = alert(
-  'warning',
-  html`<b>Some counts of events could not be read.</b> ClickHouse took too long, or needed too much
-    memory. What is missing here is empty or zero.`,
-)
 
 /** Says how old stored counts are; undefined if the records themselves were counted. */
 function countedNote({ data }: OverviewOptions): Html | undefined {

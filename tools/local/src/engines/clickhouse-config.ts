@@ -198,7 +198,7 @@ export function usersConfig(
       '<access_management>1</access_management>',
     ],
     [
-      /<constraints>/,
+      /<constraints>(?=\s*<final>)/,
       `<max_threads_min_free_memory_per_thread>${memoryPerThread}</max_threads_min_free_memory_per_thread>
             <constraints>
                 ${fixedFrom26_6.map((name) => `<${name}><const/></${name}>`).join('')}`,

@@ -99,7 +99,8 @@ export interface ClickHouse extends Service {
  * With the function `file()` and some formats, every user can read every file that the process can
  * read. Therefore the process is confined (hosts/clickhouse.mjs): it can read only its program, its
  * data and its configuration, which contains hashes of the passwords. From Linux 6.7 on, the
- * process also cannot connect to anything. If the system cannot confine the process, there is no
+ * process also cannot connect to anything. No user can create a file with `sqlite()`, which does so
+ * before it checks the right (packages/confinement). If the system cannot confine the process, there is no
  * user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {

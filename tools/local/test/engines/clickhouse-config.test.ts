@@ -37,7 +37,7 @@ t.test('each user has one password, loopback, a profile, and rights', (t) => {
     analyst: [...ofAll, 'grants', 'databases'],
   })
   const profiles = blocks.map(([, user, block = '']) => [user, /<profile>(\w+)/.exec(block)?.[1]])
-  t.match(Object.fromEntries(profiles), { reader: 'reader', analyst: 'analyst' })
+  t.match(Object.fromEntries(profiles), { worker: 'worker', reader: 'reader', analyst: 'analyst' })
   const [, analyst = ''] = /<analyst>([^]*?)<\/analyst>/.exec(config) ?? []
   t.match(analyst, '<readonly>2</readonly>')
   t.end()
@@ -56,7 +56,7 @@ t.test('an edit of addresses, passwords or users of the deployed server is refus
     ],
     'a user default': ['<default remove="remove"/>', '<default><no_password/></default>'],
     'other rights of intake': ['GRANT ALL ON intake.*', 'GRANT ALL ON *.*'],
-    'a second list of constraints': ['</constraints>', '</constraints><constraints/><constraints>'],
+    'another first constraint': ['<final><const/></final>', ''],
     'a value from elsewhere': ['<final>1</final>', '<final incl="final"/>'],
   } as const
   for (const [name, [found, replacement]] of Object.entries(edits)) {
