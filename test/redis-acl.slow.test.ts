@@ -83,7 +83,8 @@ async function startApp(
   const app = createAppProcess({
     name,
     args: [join(root, name, 'dist/main.js')],
-    env: { ...services, REDIS_URL: urlOf(name), ...env },
+    // A console has the rights of a worker.
+    env: { ...services, REDIS_URL: urlOf(name === 'console' ? 'worker' : name), ...env },
     logFile: join(dataDir, `${name}.log`),
   })
   t.teardown(() => app.kill())

@@ -5,9 +5,15 @@ import { startConsoleProblems } from '../src/watch/problems.ts'
 
 const failed = (kind: 'operator' | 'retry') => new ClickHouseError(`it is ${kind}`, { kind })
 
-function problemsIn(options: { redis?: string; reading?: unknown; hasReader?: boolean }) {
+function problemsIn(options: {
+  redis?: string
+  reports?: string
+  reading?: unknown
+  hasReader?: boolean
+}) {
   const problems = startConsoleProblems({
     redisConnection: () => options.redis,
+    reported: { failure: () => options.reports },
     stored: { error: () => options.reading },
     hasReader: options.hasReader ?? true,
     log: createLogger({ name: 'test', level: 'silent' }),
@@ -23,6 +29,11 @@ t.test('without Redis the console is still ready, because its views say so', asy
   t.match(problemsIn({ redis: 'closed' }), [
     { code: 'redis_connection', state: 'degraded', detail: 'closed' },
   ])
+})
+
+t.test('a Redis that hangs is a problem, although the connection is open', async (t) => {
+  const detail = 'reading the reports of workers took longer than 3000 ms'
+  t.match(problemsIn({ reports: detail }), [{ code: 'redis_connection', detail }])
 })
 
 t.test('a reader who may not read is a problem; one that is away is not', async (t) => {

@@ -56,6 +56,10 @@ t.test('problems that were read long ago are not shown', async (t) => {
   await clock.advance(20_000)
   t.same(reported.problems(), [])
   t.match(errors, [{ message: 'no Redis' }])
+  t.equal(reported.failure(), 'no Redis')
+  set(async () => [])
+  await clock.advance(5_000)
+  t.equal(reported.failure(), undefined)
 })
 
 t.test('feedback that has become visible is passed on once', async (t) => {

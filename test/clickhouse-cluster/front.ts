@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
  */
 export async function startFront(options: { target: string; members: () => readonly string[] }) {
   const { target, members } = options
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize }, (request, response) => {
     void handle(request, response).catch(() => response.destroy())
   })
 
@@ -43,6 +43,8 @@ export async function startFront(options: { target: string; members: () => reado
   }
 }
 
+/** Parameters are part of the URL. ClickHouse takes URLs of up to 1 MiB. */
+const maxHeaderSize = 1_048_576
 const onCluster = / ON CLUSTER '\w+'/
 const heldByAll =
   /^INSERT INTO intake\.(schema_migrations|installation|erasures|(?:application_)?retention|watermark_raw)\b/

@@ -88,7 +88,7 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'gateway/dist/identity/assign-identity.js',
-        find: 'if (keys.length === 0)\n        return identity',
+        find: 'if (reservedId === undefined && key === undefined)\n        return identity',
         replace: 'return identity',
       },
     ],

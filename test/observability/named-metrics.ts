@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertQueries, dashboardQueries, metricsIn, root } from './files.ts'
 
-/** The names of Intake's SQL functions, which look like names of metrics. */
-const functions = new Set(
-  Array.from(
+/** The names of Intake's SQL functions, and of a database, which look like names of metrics. */
+const others = new Set([
+  'intake_mobile',
+  ...Array.from(
     readFileSync(join(root, 'packages/schema/src/definitions/functions.ts'), 'utf8').matchAll(
       /FUNCTION (intake_\w+)/g,
     ),
     ([, name]) => name,
   ),
-)
+])
 
 /**
  * Every metric that a dashboard, an alert rule or a document names, with one place that names it.
@@ -28,7 +29,7 @@ export function namedMetrics(): Map<string, string> {
   for (const where of documents.trim().split('\n')) {
     const text = readFileSync(join(root, where), 'utf8')
     const names = Array.from(text.matchAll(/`(intake_\w+)[`{]/g), ([, name]) => name!)
-    places.push({ where, names: names.filter((name) => !functions.has(name)) })
+    places.push({ where, names: names.filter((name) => !others.has(name)) })
   }
   return new Map(places.flatMap(({ where, names }) => names.map((name) => [name, where])))
 }

@@ -270,17 +270,17 @@ export const states: State[] = [
   },
   {
     code: 'counts_late',
-    cause: 'the table of counts renamed before the console starts',
+    cause: 'the table of runs of counts renamed before the console starts',
     seenBy: 'console',
     async begin({ cluster }) {
+      // Counting is tried at the start, then once a minute.
       const [viewer] = cluster.consoles
       await viewer!.kill()
-      await cluster.sql.command('RENAME TABLE intake.hours_raw TO intake.hours_away')
-      // Otherwise the console would first wait for a minute after the last count.
-      await cluster.sql.command('TRUNCATE TABLE intake.counted_raw')
+      await cluster.sql.command('RENAME TABLE intake.counted_raw TO intake.counted_away')
       await viewer!.start()
     },
-    end: ({ cluster }) => cluster.sql.command('RENAME TABLE intake.hours_away TO intake.hours_raw'),
+    end: ({ cluster }) =>
+      cluster.sql.command('RENAME TABLE intake.counted_away TO intake.counted_raw'),
   },
   {
     code: 'webhook_fails',

@@ -261,6 +261,7 @@ function startPage(reader) {
           deadLetters: () => 0,
           noThumbnails: () => undefined,
           keyNames: async () => new Map(),
+          keyBudgets: async () => [],
           processes: async () => undefined,
         },
       }),

@@ -3,6 +3,7 @@ import { stack } from 'd3-shape'
 import { dayMs } from '@intake/contract'
 import { html, type Html } from './html.ts'
 import { shortNumber, wholeNumber } from './numbers.ts'
+import { isShort } from './search.ts'
 import { localTime } from './zone.ts'
 
 /**
@@ -52,7 +53,7 @@ interface Lanes {
   label: string
   legend?: Html
   /** Returns the link to the list of a step's records. */
-  href?: (fromMs: number) => string
+  href?: ((fromMs: number) => string) | undefined
   /** Steps that end after this time are pale, because their counts are not complete. */
   completeUntilMs?: number | undefined
   /**
@@ -70,7 +71,9 @@ const sumOf = (point: Point, columns: readonly Column[]) =>
 
 /** Draws columns over time in one or more lanes, followed by a table with the same numbers. */
 export function lanes(options: Lanes): Html {
-  const { points, stepMs, label, legend, href, ticks = 6 } = options
+  const { points, stepMs, label, legend, ticks = 6 } = options
+  // Links that are too long are left out: a chart has two for each step.
+  const href = isShort(options.href?.(0) ?? '') ? options.href : undefined
   const { completeUntilMs = Infinity, unfinishedMs = Infinity } = options
   const x = scaleBand(
     points.map(({ t }) => t),
@@ -131,7 +134,7 @@ export function lanes(options: Lanes): Html {
   return html`<p class="vh">${label}</p>
     <svg class="chart axes" aria-hidden="true" height="${top + 14}">
       ${late}${drawn}${labels}${links}</svg
-    >${legend}${numbersTable(options)}`
+    >${legend}${numbersTable({ ...options, href })}`
 }
 
 function drawLane(options: {

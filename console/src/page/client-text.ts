@@ -9,17 +9,24 @@ const separated = new RegExp(`(${invisible.source})`, 'u')
  * it, and invisible characters are shown as codes.
  *
  * @param lengthMax the maximum length in UTF-16 units; the rest is replaced by a note
+ * @param marksMax at most this many invisible characters are shown as codes: without a limit the
+ * result could be very long, because a code is longer than its character
  */
-export function clientText(value: string, lengthMax = 20_000): Html {
+export function clientText(value: string, lengthMax = 20_000, marksMax = 100): Html {
   const text = withLineFeeds(value)
   const shown = text.slice(0, lengthMax).toWellFormed()
   const rest = text.length - shown.length
   const parts = shown.split(separated)
   const omitted = (parts.length - 1) / 2 - marksMax
   const notes = [note(rest, 'more characters'), note(omitted, 'more invisible characters')]
-  return html`<bdi>${parts.map(mark)}</bdi>${notes}`
+  const marked = parts.map((part, index) =>
+    index % 2 === 0 || index < 2 * marksMax ? mark(part, index) : undefined,
+  )
+  return html`<bdi>${marked}</bdi>${notes}`
 }
 
+/** At most this many invisible characters of a text in a list are shown. */
+export const listMarksMax = 4
 const ascii = /^[ -~]*$/
 
 /**
@@ -28,18 +35,11 @@ const ascii = /^[ -~]*$/
  * keeps a list with hundreds of texts small.
  */
 export const listText = (text: string, lengthMax: number): HtmlValue =>
-  text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax)
-
-/**
- * At most this many invisible characters of a text are shown as codes. Without a limit the result
- * could be very long, because a code is longer than its character.
- */
-const marksMax = 100
+  text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax, listMarksMax)
 
 /** Shows one part of the split text. A part with an odd index is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
-  if (index % 2 === 0) return part
-  return index < 2 * marksMax ? html`<span class="code">${codeOf(part)}</span>` : undefined
+  return index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`
 }
 
 function note(count: number, what: string): Html | undefined {

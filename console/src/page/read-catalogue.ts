@@ -50,7 +50,7 @@ export interface Catalogue {
   warnings: CataloguePage<WarningEntry>
 }
 
-export const cataloguePageRows = 200
+export const cataloguePageRows = 100
 
 /** Reads one page of each table of an application's catalogue, as workers last counted it. */
 export async function readCatalogue(

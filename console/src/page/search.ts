@@ -129,6 +129,10 @@ export function chosenApplication(
   )
 }
 
+/** A longer link is not offered, so that no view becomes large by the names that clients send. */
+const linkMax = 500
+export const isShort = (href: string): boolean => href.length <= linkMax
+
 /** Prints a search as a query string, which `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
   const { from, to, after, application: app, paths, ...texts } = search

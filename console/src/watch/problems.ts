@@ -2,6 +2,7 @@ import { ClickHouseError, describeError } from '@intake/clickhouse'
 import { separateStart, startProblems, type Problems } from '@intake/health'
 import type { StoredStateMonitor } from '@intake/records'
 import type { Logger, Registry } from '@intake/runtime/process'
+import type { Reported } from './reported.ts'
 
 const notedCodes = ['counts_late', 'page_fails', 'webhook_fails'] as const
 export type ConsoleProblems = Problems<(typeof notedCodes)[number]>
@@ -12,6 +13,8 @@ export type ConsoleProblems = Problems<(typeof notedCodes)[number]>
  */
 export function startConsoleProblems(options: {
   redisConnection: () => string | undefined
+  /** Its failure shows that Redis hangs, which does not close the connection. */
+  reported: Pick<Reported, 'failure'>
   stored: Pick<StoredStateMonitor, 'error'>
   /** Whether PAGE_CLICKHOUSE_URL is set. If it is, a failed read is a problem. */
   hasReader: boolean
@@ -20,8 +23,11 @@ export function startConsoleProblems(options: {
   /** How long the process has been running; default: that of this process. */
   uptimeMs?: () => number
 }): ConsoleProblems {
-  const { redisConnection, stored, hasReader, log, metrics, uptimeMs } = options
-  const { starting, lasting } = separateStart(redisConnection, uptimeMs)
+  const { redisConnection, reported, stored, hasReader, log, metrics, uptimeMs } = options
+  const { starting, lasting } = separateStart(
+    () => redisConnection() ?? reported.failure(),
+    uptimeMs,
+  )
   return startProblems({
     checks: {
       process_ends: starting,

@@ -8,6 +8,8 @@ export type ReportedProblem = Omit<Problem, 'code'> & { code: string }
 export interface Reported {
   /** The problems of all workers, in the order of `byCause`; empty while Redis cannot be read. */
   problems(): readonly ReportedProblem[]
+  /** Why the last attempt to read the reports failed; undefined if it did not. */
+  failure(): string | undefined
   close(): void
 }
 
@@ -32,11 +34,13 @@ export function startReported(options: {
   const { read, onFeedback, onError, clock = systemClock } = options
   let known: { at: number; problems: readonly ReportedProblem[] } | undefined
   let frames = 0
+  let failure: string | undefined
 
   const { close } = startPolling({
     async poll() {
       const texts = await withTimeout(read(), timeoutMs, 'reading the reports of workers', clock)
       const reports = texts.flatMap((text) => parseWorkerReport(text) ?? [])
+      failure = undefined
       known = { at: clock.now(), problems: join(reports.flatMap(({ problems }) => problems)) }
       const stored = reports.reduce((sum, { feedback }) => sum + feedback.frames, 0)
       const times = reports.flatMap(({ feedback }) => feedback.oldestMs ?? [])
@@ -44,11 +48,15 @@ export function startReported(options: {
       frames = stored
     },
     intervalMs,
-    onError,
+    onError(error) {
+      failure = error instanceof Error ? error.message : String(error)
+      onError(error)
+    },
     clock,
   })
   return {
     problems: () => (known !== undefined && clock.now() - known.at < freshMs ? known.problems : []),
+    failure: () => failure,
     close,
   }
 }

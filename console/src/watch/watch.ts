@@ -61,6 +61,7 @@ export function startWatch(options: {
   const problems = own(
     startConsoleProblems({
       redisConnection: createConnectionCheck(redis),
+      reported,
       stored,
       hasReader: config.PAGE_CLICKHOUSE_URL !== undefined,
       log,

@@ -1,19 +1,20 @@
-import { chromium } from 'playwright-core'
+import { chromium, type Route } from 'playwright-core'
 import sharp from 'sharp'
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
+import type { PageOptions } from '../../src/page/page.ts'
 import type { Attachment, FeedbackSummary } from '../../src/page/records.ts'
 import { emptyReader, startPage } from './fixture.ts'
 import { openTab } from './tab.ts'
 
 const executablePath = findChromium()
-const id = '01a1fc28-0000-7000-8000-000000000001'
 const sizes = { landscape: [1920, 1080], portrait: [1080, 2340], panorama: [6000, 800] } as const
 type Shape = keyof typeof sizes
 
 /** Feedback whose pictures have these shapes; a worker has examined every second picture. */
-function feedbackWith(shapes: readonly Shape[]): FeedbackSummary {
+function feedbackWith(shapes: readonly Shape[], n: number): FeedbackSummary {
+  const id = `01a1fc28-0000-7000-8000-00000000000${n}`
   const attachments = shapes.map((shape, index): Attachment => {
     const [width, height] = sizes[shape]
     const key = `feedback/2026/11/21/${id}/${index + 1}-${shape}.png`
@@ -46,12 +47,14 @@ function feedbackWith(shapes: readonly Shape[]): FeedbackSummary {
   }
 }
 
-const inbox = [
-  feedbackWith(['landscape', 'landscape', 'landscape', 'landscape']),
-  feedbackWith(['landscape', 'landscape']),
-  feedbackWith(['portrait', 'landscape', 'panorama']),
-  feedbackWith(['panorama', 'panorama', 'panorama', 'panorama']),
-]
+const inbox = (
+  [
+    ['landscape', 'landscape', 'landscape', 'landscape'],
+    ['landscape', 'landscape'],
+    ['portrait', 'landscape', 'panorama'],
+    ['panorama', 'panorama', 'panorama', 'panorama'],
+  ] as const
+).map(feedbackWith)
 
 /** The path of the inbox in which a feedback is open. */
 const openPath = (one: (typeof inbox)[number]) =>
@@ -76,25 +79,25 @@ if (executablePath === undefined) {
     files.set(shape, await sharp({ create }).png().toBuffer())
   }
 
+  // `tab.route` serves the pictures to the browser, so the page never reads one from the store.
+  const store = { get: () => Promise.reject(new Error('not read')) }
+  const servePicture = async (route: Route) => {
+    const shape = /-(\w+)\.png/.exec(route.request().url())?.[1] ?? ''
+    await route.fulfill({ contentType: 'image/png', body: files.get(shape)! })
+  }
+  const reader: PageOptions['reader'] = {
+    ...emptyReader,
+    query: async <Row>(sql: string) => (sql.includes('text_start') ? inbox : []) as Row[],
+    lines: async (_sql, params) =>
+      inbox
+        .filter((one) => one.id === params?.['id'])
+        .map((one) => JSON.stringify({ ...one, text: one.text_start })),
+  }
+
   t.test('pictures of any shape leave the text its place, and fit the window', async (t) => {
-    const { url } = await startPage(t, {
-      // `tab.route` below serves the pictures to the browser, so the page never reads one from the
-      // store.
-      store: { get: () => Promise.reject(new Error('not read')) },
-      reader: {
-        ...emptyReader,
-        query: async <Row>(sql: string) => (sql.includes('text_start') ? inbox : []) as Row[],
-        lines: async (_sql, params) =>
-          inbox
-            .filter((one) => one.id === params?.['id'])
-            .map((one) => JSON.stringify({ ...one, text: one.text_start })),
-      },
-    })
+    const { url } = await startPage(t, { store, reader })
     const { tab } = await openTab(t, browser, { url, width: 1280 })
-    await tab.route('**/pictures/**', async (route) => {
-      const shape = /-(\w+)\.png/.exec(route.request().url())?.[1] ?? ''
-      await route.fulfill({ contentType: 'image/png', body: files.get(shape)! })
-    })
+    await tab.route('**/pictures/**', servePicture)
     for (const width of [360, 768, 1000, 1280]) {
       await tab.setViewportSize({ width, height: 4_000 })
       for (const path of ['/?period=7d', ...inbox.map(openPath)]) {
@@ -112,5 +115,53 @@ if (executablePath === undefined) {
         for (const text of found.texts) t.ok(text >= 120, `${path} at ${width}: ${text} pixels`)
       }
     }
+  })
+  t.test(
+    'j and k step through the inbox, and a picture opens large, by the keyboard',
+    async (t) => {
+      const { url } = await startPage(t, { store, reader })
+      const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+      await tab.route('**/pictures/**', servePicture)
+      await tab.goto(`${url}/feedback`)
+      const openIs = (index: number) =>
+        tab.waitForFunction(
+          `document.querySelectorAll('.mail ol > li')[${index}]?.className === 'open'`,
+        )
+      await openIs(0)
+      await tab.keyboard.press('j')
+      await openIs(1)
+      await tab.keyboard.press('k')
+      await openIs(0)
+      await tab.keyboard.press('/')
+      await tab.keyboard.type('jk')
+      t.equal(await tab.inputValue('#q'), 'jk', 'keys are letters in a field')
+
+      await tab.focus('.big .pics a')
+      await tab.keyboard.press('Enter')
+      const counter = tab.locator('#large output')
+      t.equal(await counter.textContent(), '1 of 4')
+      await tab.keyboard.press('ArrowRight')
+      t.equal(await counter.textContent(), '2 of 4')
+      await tab.keyboard.press('ArrowLeft')
+      await tab.keyboard.press('ArrowLeft')
+      t.equal(await counter.textContent(), '4 of 4')
+      t.ok(await tab.evaluate("document.querySelector('#large img').naturalWidth > 0"))
+      await tab.keyboard.press('Escape')
+      t.notOk(await tab.isVisible('#large'))
+      t.same(incidents, [])
+    },
+  )
+
+  t.test('times are in another zone on request, without scripts', async (t) => {
+    const { url } = await startPage(t, { store, reader })
+    const { tab } = await openTab(t, browser, { url, width: 390, javaScriptEnabled: false })
+    await tab.goto(`${url}/feedback`)
+    t.match(await tab.textContent('.big .meta time'), '2026-11-21 03:00:00')
+    await tab.fill('#tz', 'Asia/Tokyo')
+    await tab.press('#tz', 'Enter')
+    await tab.waitForURL(/tz=Asia/)
+    t.match(await tab.textContent('.big .meta time'), '2026-11-21 12:00:00')
+    await tab.goto(`${url}/feedback`)
+    t.match(await tab.textContent('.big .meta time'), '2026-11-21 12:00:00')
   })
 }

@@ -76,7 +76,8 @@ export function createAcceptance(options: {
 
   return {
     admit(request, sender, size) {
-      makeWellFormed(sender)
+      const { bundle_identifier: bundle, unique_user_id: user } = sender
+      if (!bundle.isWellFormed() || !user.isWellFormed()) makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
       const bundles = apiKey.bundleIdentifiers
       if (bundles.length > 0 && !allowsBundle(bundles, sender.bundle_identifier)) {
@@ -119,12 +120,8 @@ export function createAcceptance(options: {
  * and suppression use the same identifiers that are stored.
  */
 export function makeWellFormed(sender: Sender): void {
-  if (!sender.bundle_identifier.isWellFormed()) {
-    sender.bundle_identifier = sender.bundle_identifier.toWellFormed()
-  }
-  if (!sender.unique_user_id.isWellFormed()) {
-    sender.unique_user_id = sender.unique_user_id.toWellFormed()
-  }
+  sender.bundle_identifier = sender.bundle_identifier.toWellFormed()
+  sender.unique_user_id = sender.unique_user_id.toWellFormed()
 }
 
 /**

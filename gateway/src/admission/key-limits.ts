@@ -4,26 +4,29 @@ import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 import type { Charge } from '../request.ts'
 import type { FleetCounters } from './fleet-counters.ts'
-import { openDay, openMinute, type KeyUsage } from './key-usage.ts'
+import { openDay, openMinute, type KeyUsage, type Used } from './key-usage.ts'
 import { defaultLimits, type LimitName, type RequestSize } from './limits.ts'
 import { createOverShare, limited, type OverShare } from './over-share.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
 
 /** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */
 export interface KeyLimiter {
+  /** Returns what a key has used, with its limits as they are now. */
+  usageOf(key: ApiKey): KeyUsage
   /**
    * Counts a request.
    *
    * @returns the requests of this minute, including this one, the limit for them, and the
    * milliseconds until the minute ends
    */
-  countRequest(key: ApiKey): { requests: number; max: number; msLeft: number }
+  countRequest(usage: KeyUsage): { requests: number; max: number; msLeft: number }
   /**
-   * Checks before the body is read whether the key may send anything more of this kind.
+   * Checks whether the key may send this.
    *
+   * @param size undefined to check, before the body is read, whether anything more may be sent
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
-  requireAllowance(key: ApiKey, kind: RecordKind): void
+  requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void
   /**
    * Checks a request with log events before its JSON is parsed (see `OverShare`).
    *
@@ -85,21 +88,16 @@ class Limiter implements KeyLimiter {
     this.#counters = counters
     this.#defaults = defaults
     this.#devices = devices
-    this.#overShare = createOverShare({ usageOf: (key) => this.#usageOf(key), devices })
+    this.#overShare = createOverShare({ usageOf: (key) => this.usageOf(key), devices })
     this.#wallMs = wallMs
   }
 
-  countRequest(key: ApiKey): { requests: number; max: number; msLeft: number } {
-    const { requests, max } = this.#usageOf(key)
+  countRequest({ requests, max }: KeyUsage): { requests: number; max: number; msLeft: number } {
     return {
       requests: requests.add(1, max.requestsPerMinute),
       max: max.requestsPerMinute,
       msLeft: requests.msLeft(),
     }
-  }
-
-  requireAllowance(key: ApiKey, kind: RecordKind): void {
-    this.#requireRoom(this.#usageOf(key), kind)
   }
 
   requireShare(key: ApiKey, json: Buffer): void {
@@ -108,8 +106,8 @@ class Limiter implements KeyLimiter {
   }
 
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge {
-    const usage = this.#usageOf(key)
-    this.#requireRoom(usage, size.kind, size)
+    const usage = this.usageOf(key)
+    this.requireRoom(usage, size.kind, size)
     // Runs after the checks of the key, so that a request that the key may not send does not count
     // for the device. The devices of all keys are counted in one sketch, where needless counts
     // would cause devices of other keys to be refused.
@@ -117,15 +115,26 @@ class Limiter implements KeyLimiter {
     if (!this.#devices.take(device, size, usage.max.deviceEventsPerMinute)) {
       throw this.#overShare.refuse(key, size.kind)
     }
-    return charge(usage, size)
+    const { max, today, minute } = usage
+    const used = (today?.used ?? minute)[size.kind]
+    count(used, { size, max, sign: 1 })
+    return {
+      giveBack: () => count(used, { size, max, sign: -1 }),
+      giveBackBudget(leftOut) {
+        for (const { name, limit, counter } of today?.used[size.kind] ?? []) {
+          if (limit.window !== 'day') continue
+          counter.add(-Math.round((size[limit.unit] * leftOut) / size.records), max[name])
+        }
+      },
+    }
   }
 
   budgetsNearEnd(keys: readonly ApiKey[]): string[] {
-    return keys.flatMap((key) => describeBudgets(key, this.#usageOf(key)))
+    return keys.flatMap((key) => describeBudgets(key, this.usageOf(key)))
   }
 
-  /** Returns what a key has used. The counters of a day are opened when the day begins. */
-  #usageOf(key: ApiKey): KeyUsage {
+  /** The counters of a day are opened when the day begins. */
+  usageOf(key: ApiKey): KeyUsage {
     let usage = this.#usages.get(key.id)
     if (usage === undefined) {
       usage = openMinute(this.#counters, key, { ...this.#defaults, ...key.limits })
@@ -146,8 +155,7 @@ class Limiter implements KeyLimiter {
     return usage
   }
 
-  /** @param size undefined to check whether anything more may be sent */
-  #requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void {
+  requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void {
     for (const { name, limit, counter } of (usage.today?.used ?? usage.minute)[kind]) {
       const amount = size?.[limit.unit] ?? 0
       // A form without attachments needs no room for them.
@@ -161,27 +169,14 @@ class Limiter implements KeyLimiter {
   }
 }
 
-/** Counts the contents of a request towards the limits of its key. */
-function charge(usage: KeyUsage, size: RequestSize): Charge {
-  const { max, today, minute } = usage
-  const used = (today?.used ?? minute)[size.kind]
-
-  function count(sign: 1 | -1): void {
-    for (const { name, limit, counter } of used) {
-      const amount = size[limit.unit]
-      if (amount > 0) counter.add(sign * amount, max[name])
-    }
-  }
-
-  count(1)
-  return {
-    giveBack: () => count(-1),
-    giveBackBudget(leftOut) {
-      for (const { name, limit, counter } of today?.used[size.kind] ?? []) {
-        if (limit.window !== 'day') continue
-        counter.add(-Math.round((size[limit.unit] * leftOut) / size.records), max[name])
-      }
-    },
+/** Counts the contents of a request towards the limits of its key, or takes them back. */
+function count(
+  used: readonly Used[],
+  { size, max, sign }: { size: RequestSize; max: KeyUsage['max']; sign: 1 | -1 },
+): void {
+  for (const { name, limit, counter } of used) {
+    const amount = size[limit.unit]
+    if (amount > 0) counter.add(sign * amount, max[name])
   }
 }
 

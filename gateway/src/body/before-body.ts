@@ -8,6 +8,7 @@ import { requireCoding } from './content-encoding.ts'
 import { bodyTooLarge } from './read-body.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
+import type { KeyUsage } from '../admission/key-usage.ts'
 import { limited } from '../admission/over-share.ts'
 import type { AddressLimit } from '../admission/sketch-limits.ts'
 
@@ -45,7 +46,7 @@ export function createBeforeBody(options: {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   policy: Pick<Policy, 'isLoaded'>
   admission: Pick<Admission, 'checkQueue' | 'requireRoom'>
-  limiter: Pick<KeyLimiter, 'countRequest' | 'requireAllowance'>
+  limiter: Pick<KeyLimiter, 'usageOf' | 'countRequest' | 'requireRoom'>
   connections: HttpEdge['connections']
   allowed: AllowedOrigins
   failures: AddressLimit
@@ -66,15 +67,19 @@ export function createBeforeBody(options: {
       if (!apiKeys.isLoaded()) throw notReadYet()
       throw failures.take(raw) ? unauthorized() : limited(tooManyFailures, failures.msLeft())
     }
-    checkOrigin(raw.headers.origin, key, allowed)
-    if (request.exchange !== undefined) {
-      connections.authenticated(request.exchange.connection, key.id)
+    const { origin } = raw.headers
+    // Apps send no origin, and most of their keys are for no page.
+    if (origin !== undefined || key.origins.length > 0) checkOrigin(origin, key, allowed)
+    const connection = request.exchange?.connection
+    if (connection !== undefined && connection.apiKeyId === undefined) {
+      connections.authenticated(connection, key.id)
     }
-    countRequest(limiter, key, reply)
+    const usage = limiter.usageOf(key)
+    countRequest(limiter, usage, reply)
     if (request.headers['content-encoding'] !== undefined) {
       requireCoding(request, reply, operation.codings)
     }
-    limiter.requireAllowance(key, operation.kind)
+    limiter.requireRoom(usage, operation.kind)
     admission.requireRoom(operation.kind, key.id)
     leaseBody(operation, key, request, reply)
     done()
@@ -108,10 +113,10 @@ function checkOrigin(
  */
 function countRequest(
   limiter: Pick<KeyLimiter, 'countRequest'>,
-  key: ApiKey,
+  usage: KeyUsage,
   reply: FastifyReply,
 ): void {
-  const { requests, max, msLeft } = limiter.countRequest(key)
+  const { requests, max, msLeft } = limiter.countRequest(usage)
   const secondsLeft = Math.ceil(msLeft / 1_000)
   reply.header('ratelimit-limit', max)
   reply.header('ratelimit-remaining', Math.max(0, max - requests))

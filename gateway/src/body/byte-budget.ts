@@ -46,7 +46,7 @@ function openLease(account: string, bytes: Shares, requests: Shares): ByteLease 
   let isSettled = false
 
   function giveBack(): void {
-    if (!isReleased || retained > 0 || isSettled) return
+    if (isSettled) return
     isSettled = true
     bytes.giveBack(account, held)
     requests.giveBack(account, 1)
@@ -60,13 +60,13 @@ function openLease(account: string, bytes: Shares, requests: Shares): ByteLease 
     },
     release() {
       isReleased = true
-      giveBack()
+      if (retained === 0) giveBack()
     },
     retainWhile(work) {
       retained++
       const letGo = () => {
         retained--
-        giveBack()
+        if (isReleased && retained === 0) giveBack()
       }
       work.then(letGo, letGo)
       return work

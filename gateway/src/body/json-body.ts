@@ -5,7 +5,7 @@ import { IntakeError } from '@intake/contract'
 import { failable } from '@intake/http-edge'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
-import { requireApiKey, requireLease } from '../request.ts'
+import { requireApiKey, requireLease, type ByteLease } from '../request.ts'
 import { gunzip } from './gunzip.ts'
 import { createLateCounter } from './json-nodes.ts'
 import { countedLaterBytes, parseJson, smallJsonBytes, type ParsedJson } from './json.ts'
@@ -41,14 +41,15 @@ export const jsonBody = fp(
         done(new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.'))
         return
       }
-      readBody(request, (error, body) => {
+      const lease = requireLease(request)
+      readBody(request, lease, (error, body) => {
         if (body === undefined) done(error)
         else if (
           body.length > smallJsonBytes ||
           request.headers['content-encoding'] !== undefined
         ) {
-          parseLater(body, request, options, done)
-        } else parseNow(body, request, options, done)
+          parseLater({ body, request, lease }, options, done)
+        } else parseNow({ body, request, lease }, options, done)
       })
     })
   },
@@ -69,16 +70,21 @@ const utf8Labels: ReadonlySet<string> = new Set([
   'ascii',
 ])
 
+/** A request whose body has arrived. */
+interface Arrived {
+  body: Buffer
+  request: FastifyRequest
+  lease: ByteLease
+}
+
 type Done = (error: Error | null, body?: ParsedJson) => void
 
 /** Parses a small body without creating a promise, to save time. Most bodies are small. */
 function parseNow(
-  body: Buffer,
-  request: FastifyRequest,
+  { body, request, lease }: Arrived,
   { nodesMax, limiter }: JsonBodyOptions,
   done: Done,
 ): void {
-  const lease = requireLease(request)
   let parsed: ParsedJson
   try {
     limiter.requireShare(requireApiKey(request), body)
@@ -90,17 +96,14 @@ function parseNow(
   done(null, parsed)
 }
 
-const parseLater = callbackify(
-  (body: Buffer, request: FastifyRequest, options: JsonBodyOptions): Promise<ParsedJson> =>
-    failable(request.exchange, parseLarge(body, request, options)),
+const parseLater = callbackify((arrived: Arrived, options: JsonBodyOptions): Promise<ParsedJson> =>
+  failable(arrived.request.exchange, parseLarge(arrived, options)),
 )
 
 async function parseLarge(
-  body: Buffer,
-  request: FastifyRequest,
+  { body, request, lease }: Arrived,
   { jsonBytesMax, nodesMax, turns, limiter }: JsonBodyOptions,
 ): Promise<ParsedJson> {
-  const lease = requireLease(request)
   const charge = lease.extend
   const apiKey = requireApiKey(request)
   const options = { turns, account: apiKey.id, nodesMax, charge }

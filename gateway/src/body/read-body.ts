@@ -1,23 +1,23 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { beginStep } from '@intake/http-edge'
-import { requireLease } from '../request.ts'
+import type { ByteLease } from '../request.ts'
 
 /**
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives.
  * The `bodyLimit` of the route is the maximum size.
  *
+ * @param lease is charged
  * @param done called once, with the body or an error: `body_too_large`, `busy`, or (if the body
  * ends early) `malformed_http`
  */
 export function readBody(
   request: FastifyRequest,
+  lease: ByteLease,
   done: (error: Error | null, body?: Buffer) => void,
 ): void {
   const { raw } = request
-  const lease = requireLease(request)
   const bytesMax = request.routeOptions.bodyLimit
-  const isAcceptable = createChunkLimit()
   const kept: Buffer[] = []
   let bytes = 0
   let isOver = false
@@ -27,7 +27,7 @@ export function readBody(
     bytes += chunk.length
     try {
       if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
-      if (!isAcceptable(chunk)) throw chunksTooSmall()
+      if (areChunksTooSmall(kept.length + 1, bytes)) throw chunksTooSmall()
       lease.extend(chunk.length)
     } catch (error) {
       fail(error as Error)
@@ -69,19 +69,12 @@ const freeChunks = 1_024
 const chunkBytesMin = 16
 
 /**
- * Limits the number of chunks of a body. The parser needs about two microseconds for each chunk,
- * even if it is tiny, and a read of 64 KB can contain eleven thousand chunks of one byte. A body in
- * tiny chunks would therefore delay all other requests.
- *
- * @returns a function that reports whether the body is still acceptable after this chunk
+ * Whether a body has arrived in too many small chunks. The parser needs about two microseconds for
+ * each chunk, even if it is tiny, and a read of 64 KB can contain eleven thousand chunks of one byte.
+ * A body in tiny chunks would therefore delay all other requests.
  */
-export function createChunkLimit(): (chunk: Buffer) => boolean {
-  let balance = freeChunks * chunkBytesMin
-  return (chunk) => {
-    balance += chunk.length - chunkBytesMin
-    return balance >= 0
-  }
-}
+export const areChunksTooSmall = (chunks: number, bytes: number): boolean =>
+  bytes < (chunks - freeChunks) * chunkBytesMin
 
 export function chunksTooSmall(): IntakeError {
   return new IntakeError('body_too_large', 'The chunks of the body are too small.')

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
-import { bodyTooLarge, chunksTooSmall, createChunkLimit } from '../body/read-body.ts'
+import { areChunksTooSmall, bodyTooLarge, chunksTooSmall } from '../body/read-body.ts'
 
 /**
  * Observes the bytes of a form while the parser reads them, to find what the parser misses
@@ -39,7 +39,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
    * contains at most this many of these bytes.
    */
   const overlap = delimiter.length + dashes.length - 1
-  const isAcceptable = createChunkLimit()
+  let chunks = 0
   let formBytes = 0
   let parts = 0
   let hasLooseDelimiter = false
@@ -56,7 +56,8 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const count = (chunk: Buffer) => {
     formBytes += chunk.length
     if (formBytes > bytesMax) fail(bodyTooLarge(bytesMax))
-    if (!isAcceptable(chunk)) fail(chunksTooSmall())
+    chunks++
+    if (areChunksTooSmall(chunks, formBytes)) fail(chunksTooSmall())
     if (ended) return
     const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
     const from = search(seam, 0)

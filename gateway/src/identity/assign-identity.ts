@@ -50,8 +50,8 @@ export function assignIdentity(options: {
   const isOwn = scope === 'logs' && clientId !== undefined && isUuidV7(clientId)
   if (isOwn) requireIdInWindow(clientId, nowMs, retentionMs)
   const identity = isOwn ? parseIdentity(clientId) : createIdentity(timeMs())
-  const keys = [isOwn ? undefined : clientId, key].filter((one) => one !== undefined)
-  if (keys.length === 0) return identity
+  const reservedId = isOwn ? undefined : clientId
+  if (reservedId === undefined && key === undefined) return identity
 
   const { bundle_identifier: bundleIdentifier, device_uuid: deviceUuid } = sender
   const about = {
@@ -61,6 +61,7 @@ export function assignIdentity(options: {
     deviceUuid,
     fingerprint: options.fingerprint(),
   }
+  const keys = [reservedId, key].filter((one) => one !== undefined)
   return reserveAll(keys, identity.id)
 
   async function reserveAll(names: string[], id: string): Promise<Identity> {

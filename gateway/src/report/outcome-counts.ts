@@ -141,8 +141,9 @@ export function createOutcomeCounts(
 
   function counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
     const ofKey = minute.counters.get(apiKeyId)
-    const known = ofKey?.find((one) => one.code === code && one.kind === kind && one.rule === rule)
-    if (known !== undefined) return known
+    for (const one of ofKey ?? []) {
+      if (one.code === code && one.kind === kind && one.rule === rule) return one
+    }
     if (counters >= limits.countersMax && code !== 'overflow') return overflowOf(minute, kind)
     const counter: Counter = { apiKeyId, kind, code, rule, records: 0, reported: 0 }
     if (ofKey === undefined) minute.counters.set(apiKeyId, [counter])

@@ -45,11 +45,11 @@ export function acceptRoute<Body>(
 ): void {
   const { url, bodyBytesMax, status, schema, accept, print } = route
 
-  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<Body> {
-    const { body } = await accept(request)
-    reply.code(status)
-    return body
-  }
+  const respond = (request: FastifyRequest, reply: FastifyReply): Promise<Body> =>
+    accept(request).then(({ body }) => {
+      reply.code(status)
+      return body
+    })
 
   app.post(
     url,

@@ -36,7 +36,7 @@ export interface Connections {
    * closing, or has too many requests.
    */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
-  /** Notes that a request of the connection has a valid API key. */
+  /** Notes the API key of the connection's first request that has a valid one. */
   authenticated(connection: Connection, apiKeyId: string): void
   all(): Iterable<Connection>
   isEmpty(): boolean
@@ -131,7 +131,6 @@ export function createConnections(options: Options): Connections {
     },
 
     authenticated(connection, apiKeyId) {
-      if (connection.apiKeyId !== undefined) return
       evictionOrder.remove(connection)
       connection.apiKeyId = apiKeyId
     },
@@ -161,7 +160,9 @@ function createFinish(
     finish(exchange) {
       const { connection, request } = exchange
       exchange.isOver = true
-      takeOut(connection.exchanges, exchange)
+      // It is usually the first, because responses are sent in the order of their requests.
+      if (connection.exchanges[0] === exchange) connection.exchanges.shift()
+      else connection.exchanges.splice(connection.exchanges.indexOf(exchange), 1)
       if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
       onExchangeEnd(exchange, clock.now() - exchange.startedAt)
       if (connection.socket.destroyed) return
@@ -220,12 +221,6 @@ function isPipelining(connection: Connection, turn: number): boolean {
   }
   connection.begunInTurn++
   return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
-}
-
-/** Removes an exchange, which is usually the first or the only one. */
-function takeOut(exchanges: Exchange[], exchange: Exchange): void {
-  if (exchanges[0] === exchange) exchanges.shift()
-  else exchanges.splice(exchanges.indexOf(exchange), 1)
 }
 
 function countsOf(open: Set<Connection>): { open: number; inFlight: number } {

@@ -35,9 +35,7 @@ export function createEvictionOrder(): EvictionOrder {
   const withoutKey = emptyList()
   const idleByKey = new Map<string, ConnectionList>()
 
-  function idleOf(apiKeyId: string): ConnectionList {
-    const known = idleByKey.get(apiKeyId)
-    if (known !== undefined) return known
+  function beginIdle(apiKeyId: string): ConnectionList {
     const idle = emptyList()
     idleByKey.set(apiKeyId, idle)
     return idle
@@ -53,7 +51,8 @@ export function createEvictionOrder(): EvictionOrder {
 
     rest(connection) {
       const { apiKeyId, place } = connection
-      if (apiKeyId !== undefined && place.list === undefined) append(idleOf(apiKeyId), connection)
+      if (apiKeyId === undefined || place.list !== undefined) return
+      append(idleByKey.get(apiKeyId) ?? beginIdle(apiKeyId), connection)
     },
 
     next() {

@@ -1,6 +1,6 @@
 import { IntakeError } from '@intake/contract'
 import { commandRetries, isRefusal } from '@intake/redis'
-import { retryUntil, systemClock, type Clock } from '@intake/runtime'
+import { retryUntil, systemClock, type Attempt, type Clock } from '@intake/runtime'
 import { createFrame, createJobId, type NewFrame } from './frame.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
@@ -27,31 +27,30 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
   const { sink, clock = systemClock } = options
 
   return {
-    async add(frame, deadline) {
+    add(frame, deadline) {
       const data = createFrame(frame)
       const id = createJobId(frame)
       let mayBeStored = false
-      try {
-        await retryUntil(
-          async (attempt) => {
-            await sink.ready()
-            // An abandoned attempt must not store the frame later, after the caller got an error.
-            if (attempt.isAbandoned) return
-            const before = mayBeStored
-            mayBeStored = true
-            try {
-              await sink.add(id, data)
-            } catch (error) {
-              // A refusal says nothing about an earlier attempt that got no response.
-              if (isRefusal(error) && !attempt.isAbandoned) mayBeStored = before
-              throw error
-            }
-          },
-          { ...commandRetries, what: 'enqueue', deadline, clock },
-        )
-      } catch (cause) {
-        throw notConfirmed(cause, mayBeStored)
+
+      async function addOnce(attempt: Attempt): Promise<void> {
+        await sink.ready()
+        // An abandoned attempt must not store the frame later, after the caller got an error.
+        if (attempt.isAbandoned) return
+        const before = mayBeStored
+        mayBeStored = true
+        try {
+          await sink.add(id, data)
+        } catch (error) {
+          // A refusal says nothing about an earlier attempt that got no response.
+          if (isRefusal(error) && !attempt.isAbandoned) mayBeStored = before
+          throw error
+        }
       }
+
+      const retries = { ...commandRetries, what: 'enqueue', deadline, clock }
+      return retryUntil(addOnce, retries).catch((cause: unknown) => {
+        throw notConfirmed(cause, mayBeStored)
+      })
     },
   }
 }

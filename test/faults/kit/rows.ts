@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { compress } from '@intake/queue/frame'
+import { until } from '@intake/test-kit/until'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
@@ -73,4 +74,15 @@ export async function enqueueRows(options: {
 export async function rawRows({ sql }: Cluster): Promise<number> {
   const [row] = await sql.query<{ rows: number }>('SELECT count() AS rows FROM intake.logs_raw')
   return row?.rows ?? 0
+}
+
+/**
+ * Lets no response of ClickHouse reach the workers; resolves when they have stored rows all the
+ * same. Rows must be stored before, because a worker reads the columns before its first insert.
+ */
+export async function holdResponsesOfInserts(cluster: Cluster): Promise<void> {
+  await until('the first rows are stored', async () => (await rawRows(cluster)) > 0)
+  cluster.network.workerToClickHouse.set({ holdAnswers: true })
+  const before = await rawRows(cluster)
+  await until('more rows are stored', async () => (await rawRows(cluster)) > before)
 }

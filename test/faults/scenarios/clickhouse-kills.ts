@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { enqueueRows, logRow, rawRows } from '../kit/rows.ts'
+import { enqueueRows, holdResponsesOfInserts, logRow, rawRows } from '../kit/rows.ts'
 import { mayTrace, trace } from '../kit/strace.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -95,9 +95,7 @@ export const clickhouseKillScenarios: Scenario[] = [
       const { workerToClickHouse } = cluster.network
       for (let round = 0; round < 3; round++) {
         await acknowledged(30)
-        workerToClickHouse.set({ holdAnswers: true })
-        const before = await rawRows(cluster)
-        await until('rows are stored', async () => (await rawRows(cluster)) > before)
+        await holdResponsesOfInserts(cluster)
         await cluster.clickhouse.kill()
         workerToClickHouse.cut()
         workerToClickHouse.set()

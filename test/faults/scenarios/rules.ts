@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createPolicyStore, type RuleChoice } from '@intake/access'
 import { until } from '@intake/test-kit/until'
 import type { Payload } from '../kit/payload.ts'
-import { rawRows } from '../kit/rows.ts'
+import { holdResponsesOfInserts } from '../kit/rows.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const eventOf = ({ body }: Payload) => {
@@ -60,9 +60,7 @@ export const ruleScenarios: Scenario[] = [
       const { cluster } = stage
       changeRules(stage)
       await until('both gateways leave records out', async () => (await leftOut(stage)) > 20)
-      cluster.network.workerToClickHouse.set({ holdAnswers: true })
-      const before = await rawRows(cluster)
-      await until('rows are stored', async () => (await rawRows(cluster)) > before)
+      await holdResponsesOfInserts(cluster)
       await cluster.workers[0]!.kill()
       cluster.network.workerToClickHouse.set()
       await cluster.addWorker()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { preloadArgs } from '@intake/test-kit/app-process'
 import { copyBuilt, type Edit } from '@intake/test-kit/built-copy'
 import { framesInHand, queueKey, untilDone } from '../kit/observe.ts'
-import { rawRows } from '../kit/rows.ts'
+import { holdResponsesOfInserts } from '../kit/rows.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -17,9 +17,7 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
   const { cluster, acknowledged, expect } = stage
   const [halted] = cluster.workers
   await acknowledged(50)
-  cluster.network.workerToClickHouse.set({ holdAnswers: true })
-  const before = await rawRows(cluster)
-  await until('its rows are stored', async () => (await rawRows(cluster)) > before)
+  await holdResponsesOfInserts(cluster)
   halt()
   const claimed = await framesInHand(cluster.keys)
   cluster.network.workerToClickHouse.set()

@@ -1,6 +1,6 @@
 import { fakeInserts } from '../kit/http-fake.ts'
 import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
-import { rawRows } from '../kit/rows.ts'
+import { holdResponsesOfInserts } from '../kit/rows.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -58,9 +58,7 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(50)
-      cluster.network.workerToClickHouse.set({ holdAnswers: true })
-      const before = await rawRows(cluster)
-      await until('rows are stored', async () => (await rawRows(cluster)) > before)
+      await holdResponsesOfInserts(cluster)
       await cluster.workers[0]!.kill()
       cluster.network.workerToClickHouse.set()
       await cluster.addWorker()

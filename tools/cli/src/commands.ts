@@ -59,6 +59,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'write all records into Parquet files, complete up to the watermark',
     define: async (command) => (await import('./commands/export-records.ts')).defineExport(command),
   },
+  import: {
+    description: 'import events of PostHog, Segment or a CSV file, through the queue',
+    define: async (command) => (await import('./commands/import.ts')).defineImport(command),
+  },
   user: {
     description: 'export or erase what is stored about one user',
     define: async (command) =>

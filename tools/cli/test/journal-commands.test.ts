@@ -43,6 +43,7 @@ const named: Record<string, JournalAction | typeof nothing | typeof derived> = {
   'analysts show': nothing,
   'analysts remove': 'analyst-removed',
   export: 'records-exported',
+  import: 'records-imported',
   connect: nothing,
   'user export': 'subject-exported',
   'user erase': 'erasure-begun',

@@ -23,33 +23,37 @@ import { createAnnounceMetrics } from '../../../worker/dist/deliver/announce-fee
 import { registerCountMetrics } from '../../../console/dist/counts.js'
 import { createThumbnailMetrics } from '../../../console/dist/thumbnails/metrics.js'
 import { createWebhookMetrics } from '../../../console/dist/webhook/metrics.js'
-import { statesTable } from './states-page.mjs'
+import { statesList } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run generate`. Do not edit. -->\n\n'
 
-function retry(status, retryable) {
-  if (status === 500) return 'at most three times'
-  return retryable ? 'yes, after `Retry-After`' : 'no'
-}
+/** The codes of the catalogue that `isMeant` selects, one a line. */
+const codesThat = (isMeant) =>
+  Object.entries(errorCatalogue)
+    .filter(([, error]) => isMeant(error))
+    .map(([code, { status, title }]) => `- ${status} \`${code}\`: ${title}.`)
+    .join('\n')
 
 export function errorsPage() {
-  const rows = Object.entries(errorCatalogue).map(
-    ([code, { status, retryable, title }]) =>
-      `| ${status} | \`${code}\` | ${title} | ${retry(status, retryable)} |`,
-  )
   return `# Errors
 
 ${generated}Every error response is \`application/problem+json\` (RFC 9457) with \`type\`
 (\`urn:intake:error:\` and the code), \`title\`, \`status\`, \`detail\`, \`code\`, \`errors\` (JSON pointers to
 the invalid fields) and \`request_id\`. It never contains submitted values.
 
-Retry on network errors and where the table says so. 503 means that nothing was stored,
-except with \`outcome_unknown\`. 500 is a fault of Intake: the record may or may not be stored; retry at
-most three times, with the same id or key. Do not retry any other 4xx.
+## Retry
 
-| Status | Code | Title | Retry? |
-| --- | --- | --- | --- |
-${rows.join('\n')}
+On network errors, and on these after \`Retry-After\`. 503 means that nothing was stored, except with \`outcome_unknown\`.
+
+${codesThat(({ status, retryable }) => retryable && status !== 500)}
+
+With the same id or key, at most three times, because the record may or may not be stored:
+
+${codesThat(({ status }) => status === 500)}
+
+## Do not retry
+
+${codesThat(({ status, retryable }) => !retryable && status !== 500)}
 `
 }
 
@@ -254,11 +258,11 @@ ${metricsList(consoleMetrics(), common)}
 export function statesPage() {
   return `# All states
 
-${generated}Where each bad state is visible. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
+${generated}Where each bad state is visible: its state in \`/status\`, its alert, a metric, its log line. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
 \`problems\` in \`/status\`; \`down\` also means not ready. The alerts are those of [observability](../observability.md). The
 log line has the code in \`problem\` and its page in \`help\`; when the state ends it follows again with \`over:\`.
 
-${statesTable()}
+${statesList()}
 
 States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
 records is only \`degraded\`.

@@ -9,21 +9,17 @@ function row([code, problem]) {
   const level = state === 'down' ? 'error' : 'warn'
   const line = event ?? (seenBy ? undefined : `${title}\` (${level})`)
   const later = becomes?.map((other) => `[${other}](${pageOf(other)})`)
-  const cells = [
-    `[\`${code}\`](${pageOf(code)})`,
-    metric ? `\`${metric}\`` : '–',
-    seenBy === 'doctor' ? '–' : `\`${alertName(code)}\` (${severityOf(problem)})`,
-    seenBy ? '–' : `\`${state}\``,
-    [line && (event ? `\`${line}\`` : `\`${line}`), later && `later as ${later.join(' or ')}`]
-      .filter(Boolean)
-      .join('; '),
+  const shown = [
+    seenBy ? undefined : `\`${state}\``,
+    seenBy === 'doctor' ? undefined : `\`${alertName(code)}\` (${severityOf(problem)})`,
+    metric && `\`${metric}\``,
+    line && `log ${event ? `\`${line}\`` : `\`${line}`}`,
+    later && `later as ${later.join(' or ')}`,
   ]
-  return `| ${cells.join(' | ')} |`
+  return `- [\`${code}\`](${pageOf(code)}): ${shown.filter(Boolean).join(', ')}`
 }
 
-/** The table of all states and where each is visible, without its heading. */
-export function statesTable() {
-  return `| State | Metric beside \`intake_problem{code}\` | Alert | \`/status\` | Log line |
-| --- | --- | --- | --- | --- |
-${Object.entries(problemCatalogue).map(row).join('\n')}`
+/** The list of all states and where each is visible, without its heading. */
+export function statesList() {
+  return Object.entries(problemCatalogue).map(row).join('\n')
 }

@@ -76,9 +76,9 @@ export function eventRoutes({
     ])
     const { event, application } = search
     const isMissing = found.rows.length === 0 && event !== undefined
-    const names =
-      isMissing &&
-      (await unlessClickHouseFails(findAnything(await countReader(), event, application)))
+    const names = isMissing
+      ? await unlessClickHouseFails(findAnything(await countReader(), event, application))
+      : undefined
     const near = names ? [...names.found.filter(({ kind }) => kind === 'event'), ...names.near] : []
     return eventList({ header, search, found, counts, steps, period, isGiven, suggestions, near })
   })

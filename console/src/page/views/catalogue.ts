@@ -1,4 +1,4 @@
-import { clientText } from '../client-text.ts'
+import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import type { VersionCode } from '../read-version-codes.ts'
-import { applicationPath, listPath, recordPath, timeElement } from './links.ts'
+import { applicationPath, listPath, recordPath, shortLink, timeElement } from './links.ts'
 import { badge, table } from './parts.ts'
 
 /** Links to the two views of an application. */
@@ -136,13 +136,14 @@ const paramName = (param: string) => param.replaceAll('%2E', '.')
 /** The name of a version that was compared by its code. */
 const versionName = (version: string, codes: readonly VersionCode[]): Html => {
   const known = codes.find(({ code, name: it }) => code === version && it !== '')
-  return clientText(known?.name ?? version, 60)
+  return clientText(known?.name ?? version, 60, listMarksMax)
 }
 
 const name = (event: string, param: string): Html =>
   param === ''
-    ? html`<b>${clientText(event, 100)}</b>`
-    : html`${clientText(event, 100)} <span class="mono">${clientText(paramName(param), 100)}</span>`
+    ? html`<b>${clientText(event, 60, listMarksMax)}</b>`
+    : html`${clientText(event, 60, listMarksMax)}
+        <span class="mono">${clientText(paramName(param), 60, listMarksMax)}</span>`
 
 function driftTable(
   application: string,
@@ -156,7 +157,7 @@ function driftTable(
       html`<tr>
         <td>${versionName(version_from, codes)} → ${versionName(version_to, codes)}</td>
         <td>${badge(change, variants[change])}</td>
-        <td><a href="${listPath('logs', { application, event })}">${name(event, param)}</a></td>
+        <td>${shortLink(listPath('logs', { application, event }), name(event, param))}</td>
         <td>
           ${param === '' ? undefined : before}${before !== '' && after !== '' ? ' → ' : ''}${param === '' ? undefined : after}
         </td>
@@ -178,7 +179,7 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
     ({ warning, event, path, version_name, records, last_seen, example }) =>
       html`<tr>
         <td><code>${warning}</code><br /><span class="mute">${meanings[warning]}</span></td>
-        <td>${name(event, path)}<br /><span class="mute">${clientText(version_name, 60)}</span></td>
+        <td>${name(event, path)}<br /><span class="mute">${listText(version_name, 60)}</span></td>
         <td class="num" data-label="Events">${wholeNumber(records)}</td>
         <td data-label="Last">${timeElement(last_seen)}</td>
         <td>
@@ -203,12 +204,12 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     ({ event, param, types, records, devices, last_seen, newest_version }) =>
       html`<tr>
         <td>
-          ${param === '' ? html`<a href="${listPath('logs', { application, event })}">${name(event, '')}</a>` : html`<span class="mono indent">${clientText(paramName(param), 100)}</span>`}
+          ${param === '' ? shortLink(listPath('logs', { application, event }), name(event, '')) : html`<span class="mono indent">${clientText(paramName(param), 60, listMarksMax)}</span>`}
         </td>
         <td>${param === '' ? undefined : types}</td>
         <td class="num" data-label="Events">${wholeNumber(records)}</td>
         <td class="num" data-label="Devices (peak day)">${wholeNumber(devices)}</td>
-        <td data-label="Newest version">${clientText(newest_version, 60)}</td>
+        <td data-label="Newest version">${listText(newest_version, 60)}</td>
         <td data-label="Last">${timeElement(last_seen)}</td>
       </tr>`,
   )

@@ -1,11 +1,11 @@
 import { isBadEvent } from '../bad-events.ts'
-import { clientText, listText } from '../client-text.ts'
+import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'
 import { localTime } from '../zone.ts'
-import { applicationLink, applicationTag, msOf, recordPath, shortTime, withApp } from './links.ts'
+import { applicationTag, msOf, recordPath, shortLink, shortTime, withApp } from './links.ts'
 import { filterableParams, paramList } from './params.ts'
 import { badge } from './parts.ts'
 
@@ -34,8 +34,7 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   const late = delay > lateSeconds ? badge(`${shortDuration(delay)} late`, 'warning') : undefined
   const isBad = isBadEvent(event)
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
-  const only = (one: ListSearch, content: HtmlValue) =>
-    html`<a href="${sameView(one)}">${content}</a>`
+  const only = (one: ListSearch, content: HtmlValue) => shortLink(sameView(one), content)
   const filters = [
     search.event === undefined ? only({ event }, listText(event, 100)) : undefined,
     version && search.version === undefined ? only({ version }, listText(version, 100)) : undefined,
@@ -54,15 +53,15 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<b>${clientText(event)}</b>${search.application === undefined ? applicationTag(bundle_identifier) : html`<i></i>`}<span
+        ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? applicationTag(bundle_identifier) : html`<i></i>`}<span
           >${listText(version ?? '', 100)}</span
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>
       <p>
         Only ${filters.map((one, index) => html`${index > 0 ? ' · ' : ''}${one}`)}<br />Happened
         ${localTime(time)}${late === undefined ? undefined : html`, arrived ${localTime(received_at)}`}
-        ${search.application === undefined ? html` in ${applicationLink(bundle_identifier)}` : undefined}${device.map((fact) => html` · ${listText(fact ?? '', 100)}`)}
-        · id <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
+        ${device.map((fact) => html` · ${listText(fact ?? '', 60)}`)} · id
+        <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
       </p>
     </details>
     <div>${late}${paramList(row.params_start)}</div>

@@ -1,12 +1,12 @@
 import { plural } from '@intake/runtime'
 import { lanes } from '../charts.ts'
-import { clientText } from '../client-text.ts'
+import { clientText, listMarksMax, listText } from '../client-text.ts'
 import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { PeriodName, Steps } from '../period.ts'
 import type { FeedbackSummary, Found, FullRecord } from '../records.ts'
-import { printSearch, type ListSearch, type Search } from '../search.ts'
+import { isShort, printSearch, type ListSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackPane, firstLine } from './feedback-pane.ts'
@@ -15,6 +15,7 @@ import {
   applicationTag,
   byName,
   exactPath,
+  recordPath,
   helpLink,
   listPath,
   msOf,
@@ -76,7 +77,8 @@ export function feedbackList(options: Inbox): Html {
 /** The query string of the inbox in which a feedback of the list is open. */
 const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
   const open = [row.id, row.device_uuid, row.bundle_identifier].join('.')
-  return `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
+  const query = `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
+  return isShort(query) ? query : recordPath('feedback', row.id)
 }
 
 function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch): Html {
@@ -84,10 +86,10 @@ function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch)
   const isOpen = row.id === open?.id && row.device_uuid === open.device_uuid
   return html`<li ${isOpen ? html` class="open"` : undefined}>
     <a href="${openQuery(listed, row)}" ${isOpen ? html` aria-current="true"` : undefined}
-      >${clientText(firstLine(row.text_start) || 'No text')}</a
+      >${clientText(firstLine(row.text_start) || 'No text', 300, listMarksMax)}</a
     >
     <p class="meta">
-      ${header.app === undefined ? applicationTag(row.bundle_identifier) : undefined}${timeElement(row.time, ago(msOf(row.time), header.nowMs))}${row.version ? html`<span>${clientText(row.version, 60)}</span>` : undefined}${count > 0 ? html`<span>${count} ${plural(count, 'picture')}</span>` : undefined}${row.email === null ? undefined : html`<span>e-mail</span>`}
+      ${header.app === undefined ? applicationTag(row.bundle_identifier) : undefined}${timeElement(row.time, ago(msOf(row.time), header.nowMs))}${row.version ? html`<span>${listText(row.version, 60)}</span>` : undefined}${count > 0 ? html`<span>${count} ${plural(count, 'picture')}</span>` : undefined}${row.email === null ? undefined : html`<span>e-mail</span>`}
     </p>
   </li> `
 }

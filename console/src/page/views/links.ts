@@ -1,8 +1,8 @@
 import { isoTime } from '@intake/clickhouse'
 import { clientText, listText } from '../client-text.ts'
 import { helpPath } from '../help-pages.ts'
-import { html, type Html } from '../html.ts'
-import { printSearch, type Cursor, type ListSearch } from '../search.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
+import { isShort, printSearch, type Cursor, type ListSearch } from '../search.ts'
 import type { RecordHead } from '../records.ts'
 import { localTime, zoneLabel } from '../zone.ts'
 
@@ -45,6 +45,10 @@ export const applicationPath = (application: string, tab = ''): string =>
 /** A path with the reader's choice of an application. */
 export const withApp = (path: string, app: string | undefined): string =>
   app === undefined ? path : `${path}?${new URLSearchParams({ app }).toString()}`
+
+/** A link, or only its content if the link is too long for a list. */
+export const shortLink = (href: string, content: HtmlValue): Html =>
+  isShort(href) ? html`<a href="${href}">${content}</a>` : html`<span>${content}</span>`
 
 /** A link to a list that is limited to a search. */
 export function listLink(kind: ListKind, search: ListSearch, content: Html | string): Html {

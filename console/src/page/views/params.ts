@@ -50,7 +50,7 @@ function typeOf(value: unknown): string | undefined {
  */
 export function paramList(start: string): Html {
   const params = parseParams(start)
-  if (params === undefined) return clientText(start)
+  if (params === undefined) return clientText(start, undefined, 40)
   if (params.length === 0) return html`<small>No params.</small>`
   const items = params.slice(0, namesMax).map(([name, value]) => {
     const type = typeOf(value)

@@ -1,11 +1,11 @@
 import { barBehind, type Series } from '../charts.ts'
-import { clientText } from '../client-text.ts'
+import { clientText, listMarksMax } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import { nameMax } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
-import { helpLink } from './links.ts'
+import { helpLink, shortLink } from './links.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
 
@@ -52,7 +52,7 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
   const items = rows.map(
     ({ name, count, note, href }) =>
       html`<li>
-        ${barBehind(count / most, series)}${barName(name, href)}<span>${wholeNumber(count)}</span
+        ${barBehind(count / most, series)}${nameLink(name, href)}<span>${wholeNumber(count)}</span
         ><span class="mute">${note}</span>
       </li>`,
   )
@@ -62,11 +62,13 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
 }
 
 /** A name that was cut has no link: a search for it would find nothing. */
-function barName(name: string, href: string): Html {
-  if (Array.from(name).length > nameMax) return html`<span>${clientText(name, nameMax)}</span>`
-  return html`<a href="${href}"
-    >${name === '' ? html`<i class="mute">none</i>` : clientText(name)}</a
-  >`
+export function nameLink(name: string, href: string): Html {
+  if (Array.from(name).length > nameMax)
+    return html`<span>${clientText(name, nameMax, listMarksMax)}</span>`
+  return shortLink(
+    href,
+    name === '' ? html`<i class="mute">none</i>` : clientText(name, nameMax, listMarksMax),
+  )
 }
 
 /**

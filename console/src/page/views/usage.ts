@@ -1,12 +1,11 @@
 import { dayMs } from '@intake/contract'
-import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { percent, wholeNumber } from '../numbers.ts'
 import type { PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
 import { weeksMax, type VersionSessions, type WeekDevices } from '../read-usage.ts'
 import { byName, listPath } from './links.ts'
-import { card, table } from './parts.ts'
+import { card, nameLink, table } from './parts.ts'
 
 /** A share of sessions without a crash, with the decimal that makes the difference. */
 export const crashFreeOf = (sessions: readonly VersionSessions[]): string | undefined => {
@@ -36,9 +35,7 @@ export function versionCard(options: {
     const own = sessions?.find(({ version }) => version === name)
     return html`<tr>
       <td>
-        <a href="${listPath('logs', { application, ...byName('version', name), period })}"
-          >${name === '' ? html`<i class="mute">none</i>` : clientText(name, 60)}</a
-        >
+        ${nameLink(name, listPath('logs', { application, ...byName('version', name), period }))}
       </td>
       <td class="num" data-label="Devices">${wholeNumber(count)}</td>
       <td class="num" data-label="Sessions">${own && wholeNumber(own.sessions)}</td>

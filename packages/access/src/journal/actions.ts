@@ -24,6 +24,7 @@ export const journalActions = {
   'analyst-password-set': 'an analyst',
   'analyst-removed': 'an analyst',
   'records-exported': 'a target, as in --to',
+  'records-imported': 'an application',
   'subject-exported': 'a user or device, as a hash',
 } as const
 

@@ -7,6 +7,7 @@ import {
   type Alert,
   type AlertChoice,
 } from '@intake/access'
+import type { Redis } from '@intake/redis'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
@@ -32,7 +33,7 @@ interface AddOptions {
 }
 
 const readTimeoutMs = 10_000
-/** How long `test` waits for a console to send the message; shorter than the timeout of `withRedis`. */
+/** How long `test` waits for consoles to send the message; shorter than the timeout of `withRedis`. */
 const sendTimeoutMs = 8_000
 const sendPollMs = 200
 
@@ -91,7 +92,7 @@ export function defineAlerts(alerts: Command): void {
     .description('list the alerts, oldest first')
     .option('--json', 'print them as JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const list = await listAlerts()
+      const list = await withRedis(listAlerts)
       if (json) return printJson(list)
       for (const alert of list) {
         const { id, createdAt, createdBy } = alert
@@ -104,7 +105,7 @@ export function defineAlerts(alerts: Command): void {
     .description('show an alert, its state, and the last ten changes')
     .option('--json', 'print them as JSON')
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const alert = await requireAlert(id)
+      const alert = await withRedis((redis) => requireAlert(redis, id))
       const { state, changes } = await readStates(id)
       if (json) return printJson({ ...alert, state: state ?? null, changes })
       printRow([alert.id, describeAlert(alert)])
@@ -129,8 +130,7 @@ export function defineAlerts(alerts: Command): void {
     .command('test <id>')
     .description('send a test message to the receiver of the application')
     .action(async (id: string) => {
-      await requireAlert(id)
-      print(await sendTest(id))
+      print(await withRedis((redis) => sendTest(redis, id)))
     })
 }
 
@@ -160,14 +160,14 @@ function readChoice(options: AddOptions): AlertChoice {
   return choice
 }
 
-async function listAlerts(): Promise<Alert[]> {
-  const { alerts, unreadable } = await withRedis((redis) => createAlertStore({ redis }).list())
+async function listAlerts(redis: Redis): Promise<Alert[]> {
+  const { alerts, unreadable } = await createAlertStore({ redis }).list()
   for (const id of unreadable) note(`${id} cannot be read, and is not evaluated.`)
   return alerts
 }
 
-async function requireAlert(id: string): Promise<Alert> {
-  const alert = (await listAlerts()).find((one) => one.id === id)
+async function requireAlert(redis: Redis, id: string): Promise<Alert> {
+  const alert = (await listAlerts(redis)).find((one) => one.id === id)
   if (alert === undefined) throw new UsageError(`There is no alert ${id}.`)
   return alert
 }
@@ -206,37 +206,33 @@ const describeFound = ({ value, usual }: Found) =>
     ...(usual === null ? [] : [`usually ${Number(usual.toPrecision(6))}`]),
   ].join(', ')
 
-async function sendTest(alertId: string): Promise<string> {
+async function sendTest(redis: Redis, alertId: string): Promise<string> {
+  await requireAlert(redis, alertId)
   const { alertSender, alertWebhook, createDeliverySink, testDeliveryId } =
     await import('@intake/queue/consume')
   const delivery = { id: testDeliveryId(alertId), sender: alertSender }
-  return withRedis(async (redis) => {
-    const sink = createDeliverySink({
-      redis,
-      // One attempt only.
-      queue: { ...alertWebhook, retryDelaysMs: [] },
-      onError: () => undefined,
-    })
-    try {
-      const deadline = performance.now() + sendTimeoutMs
-      await sink.add([delivery])
-      for (;;) {
-        const outcome = await sink.outcome(delivery)
-        if (outcome === undefined)
-          throw new UsageError('No console has a receiver (docs/webhook.md).')
-        if (outcome !== 'waiting') {
-          if (outcome.failure === '') return 'The receiver has taken it.'
-          throw new UsageError(`It could not be sent: ${outcome.failure}.`)
-        }
-        if (performance.now() > deadline) {
-          throw new UsageError('No console has sent it yet; its log has the reason.')
-        }
-        await pause(sendPollMs)
+  // One attempt only.
+  const queue = { ...alertWebhook, retryDelaysMs: [] }
+  const sink = createDeliverySink({ redis, queue, onError: () => undefined })
+  try {
+    const deadline = performance.now() + sendTimeoutMs
+    await sink.add([delivery])
+    for (;;) {
+      const outcome = await sink.outcome(delivery)
+      if (outcome === undefined)
+        throw new UsageError('Consoles have no receiver (docs/webhook.md).')
+      if (outcome !== 'waiting') {
+        if (outcome.failure === '') return 'The receiver has taken it.'
+        throw new UsageError(`It could not be sent: ${outcome.failure}.`)
       }
-    } finally {
-      await sink.close()
+      if (performance.now() > deadline) {
+        throw new UsageError('Consoles have not sent it yet; their log has the reason.')
+      }
+      await pause(sendPollMs)
     }
-  })
+  } finally {
+    await sink.close()
+  }
 }
 
 function parseAmount(given: string): Amount {

@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { basename } from 'node:path'
+import { createPolicyStore, watchPolicy } from '@intake/access'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
+import { connectRedis, type Redis } from '@intake/redis'
+import { pause, plural, withTimeout } from '@intake/runtime'
+import { InvalidArgumentError, type Command } from 'commander'
+import { findEndpoint, UsageError } from '../endpoints.ts'
+import { noteChange, storeEntries } from '../journal.ts'
+import { note, print, printJson } from '../print.ts'
+
+interface Options {
+  map: string
+  bundle: string
+  rate: number
+  rejected?: string
+  json?: boolean
+}
+
+const guide = `
+Imports log events of another system through the queue, with their own times. Ids follow from the source: importing a
+file again, also after it was interrupted, changes nothing. Rules and suppressed users apply as for apps.
+
+Maps:
+  posthog    events of a PostHog export, one JSON object a line
+  segment    track, screen and page calls of Segment, one JSON object a line
+  csv:FILE   FILE says which columns are what (docs/import.md)
+
+Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 some lines are rejected.`
+
+/** Frames that may wait in Redis; more would only fill its memory. */
+const waitingMax = 100
+const pollMs = 500
+const progressMs = 5_000
+const connectTimeoutMs = 10_000
+
+/** `intake import`: imports events of another system. */
+export function defineImport(command: Command): void {
+  command
+    .argument('<file>', 'the file; .gz is decompressed')
+    .requiredOption('--map <map>', 'posthog, segment or csv:FILE')
+    .requiredOption('--bundle <identifier>', 'the application that the events belong to')
+    .option('--rate <records>', 'records per second', parseRate, 5_000)
+    .option('--rejected <file>', 'where rejected lines go; default: <file>.rejected.ndjson')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', guide)
+    .action(run)
+}
+
+async function run(file: string, options: Options): Promise<void> {
+  // Loads the code of the gateway only here.
+  const { parseRecord } = await import('@intake/sandbox')
+  const { findMap } = await import('../import/maps.ts')
+  const { readRows } = await import('../import/read-rows.ts')
+  const { importRecords } = await import('../import/import-records.ts')
+  const { bundle, rate, rejected = `${file}.rejected.ndjson`, json } = options
+  if (bundle === '' || bundle.includes('*')) {
+    throw new UsageError('Name one application by its whole bundle identifier.')
+  }
+  const map = await findMap(options.map, parseRecord)
+  let lastError: Error | undefined
+  const redis = connectRedis({
+    url: await findEndpoint('REDIS_URL'),
+    role: 'producer',
+    onError: (error) => (lastError = error),
+  })
+  const sink = createJobSink({ redis, kind: 'logs' })
+  const out = createRejectedFile(rejected)
+  let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
+  try {
+    const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
+    await ready.catch((late: Error) => Promise.reject(lastError ?? late))
+    policy = await startPolicy(redis)
+    await noteChange(redis, {
+      action: 'records-imported',
+      subject: bundle,
+      detail: { map: options.map, file: basename(file) },
+    })
+    const startedAt = performance.now()
+    let toldAt = startedAt
+    const result = await importRecords({
+      rows: readRows(file, map.format),
+      map,
+      bundleIdentifier: bundle,
+      rate,
+      policy,
+      producer: createFrameProducer({ sink }),
+      untilRoom: () => untilRoom(redis),
+      readNowMs: async () => {
+        const [seconds, microseconds] = await redis.time()
+        return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
+      },
+      onRejected: (row, reason) => out.write({ line: row.line, reason, source: row.text }),
+      onProgress({ imported, rejected: bad }, share) {
+        const now = performance.now()
+        if (now < toldAt + progressMs) return
+        toldAt = now
+        const left = share === 0 ? 0 : ((now - startedAt) * (1 - share)) / share / 60_000
+        note(
+          `${Math.floor(share * 100)} %, ${imported} records, ${bad} rejected, about ${Math.ceil(left)} min left`,
+        )
+      },
+    })
+    await out.close()
+    await storeEntries(redis)
+    const { imported, rejected: bad, dropped, isStopped } = result
+    if (bad > 0) process.exitCode = 2
+    if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
+    else {
+      print(
+        `${imported} ${plural(imported, 'record')} imported, ${bad} rejected, ${dropped} left out by rules`,
+      )
+      if (bad > 0) print(`Rejected lines with reasons: ${rejected}`)
+    }
+    if (isStopped)
+      throw new UsageError(`All of the first lines are rejected: does --map fit? See ${rejected}.`)
+  } finally {
+    policy?.close()
+    await out.close()
+    await sink.close()
+    redis.disconnect()
+  }
+}
+
+/** Resolves when the policy is loaded, without which nothing may be accepted. */
+async function startPolicy(redis: Redis) {
+  const store = createPolicyStore({ redis })
+  let failure: unknown
+  const policy = watchPolicy({
+    store,
+    intervalMs: 2_000,
+    onError: (error) => (failure = error),
+    onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
+  })
+  const deadline = performance.now() + connectTimeoutMs
+  while (!policy.isLoaded()) {
+    if (failure !== undefined || performance.now() >= deadline) {
+      policy.close()
+      throw failure instanceof Error ? failure : new Error('Redis does not respond.')
+    }
+    await pause(20)
+  }
+  return policy
+}
+
+/** Workers store what waits; while they do not, nothing more is added. */
+async function untilRoom(redis: Redis): Promise<void> {
+  for (let isTold = false; ; isTold = true) {
+    if ((await redis.llen('{intake}:logs:wait')) < waitingMax) return
+    if (!isTold) note('waiting for workers to store what is in the queue')
+    await pause(pollMs)
+  }
+}
+
+/** The file is made when the first line is rejected. */
+function createRejectedFile(path: string) {
+  let stream: ReturnType<typeof createWriteStream> | undefined
+  return {
+    write: (line: object) =>
+      new Promise<void>((resolve, reject) => {
+        stream ??= createWriteStream(path, { mode: 0o600 })
+        stream.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()))
+      }),
+    close: () =>
+      new Promise<void>((resolve) => {
+        if (stream === undefined) resolve()
+        else stream.end(resolve)
+      }),
+  }
+}
+
+function parseRate(text: string): number {
+  const rate = Number(text)
+  if (Number.isSafeInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate
+  throw new InvalidArgumentError('Give a number of records per second.')
+}

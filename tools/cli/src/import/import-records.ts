@@ -1,0 +1,176 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Policy } from '@intake/access'
+import { dayMs, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
+import { deriveIdentity } from '@intake/identity'
+import { compress } from '@intake/queue/frame'
+import type { FrameProducer } from '@intake/queue/produce'
+import { pause } from '@intake/runtime'
+import { parseRecord, printLog } from '@intake/sandbox'
+import type { SourceMap } from './maps.ts'
+import type { SourceRow } from './read-rows.ts'
+import { RejectedError, type SourceEvent } from './source-event.ts'
+
+/** The id under which imported records are stored, as if it were that of an API key. */
+const importKeyId = 'import'
+
+export interface ImportResult {
+  imported: number
+  rejected: number
+  /** Left out by a rule of the operator. */
+  dropped: number
+  /** Whether the import ended early, because the map does not fit the file. */
+  isStopped: boolean
+}
+
+export interface ImportOptions {
+  rows: AsyncIterable<SourceRow>
+  map: SourceMap
+  bundleIdentifier: string
+  /** Records per second. */
+  rate: number
+  policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
+  producer: FrameProducer
+  /** Resolves when workers have stored enough of what waits in Redis. */
+  untilRoom: () => Promise<void>
+  /** The clock of Redis, which says when a record arrives. */
+  readNowMs: () => Promise<number>
+  onRejected: (row: SourceRow, reason: string) => Promise<void>
+  onProgress: (result: ImportResult, share: number) => void
+}
+
+/** A frame has at most so many records, as those of gateways. */
+const frameRows = 500
+/** If all of the first rows are rejected, the map does not fit. */
+const trialRows = 100
+/** A frame must be in the queue this long after its records arrive, as with gateways. */
+const enqueueTimeoutMs = 8_000
+
+/**
+ * Imports log events through the queue. Their identities follow from the source, so a second import
+ * of the same rows changes nothing, however the first one ended.
+ */
+export async function importRecords(options: ImportOptions): Promise<ImportResult> {
+  const { rows, producer, onRejected, onProgress } = options
+  const result: ImportResult = { imported: 0, rejected: 0, dropped: 0, isStopped: false }
+  const requestId = randomUUID()
+  const startedAt = performance.now()
+  let seen = 0
+
+  async function importChunk(chunk: readonly SourceRow[]): Promise<void> {
+    await options.untilRoom()
+    const receivedAtMs = await options.readNowMs()
+    const deadline = performance.now() + enqueueTimeoutMs
+    const context = { apiKeyId: importKeyId, requestId, receivedAtMs }
+    // A frame belongs to one month, which is a partition of the table.
+    const months = new Map<string, string[]>()
+    for (const row of chunk) {
+      try {
+        const { json, month } = printRow(row, { ...options, context })
+        if (json === undefined) {
+          result.dropped++
+          continue
+        }
+        const lines = months.get(month)
+        if (lines === undefined) months.set(month, [json])
+        else lines.push(json)
+      } catch (error) {
+        result.rejected++
+        await onRejected(row, reasonOf(error))
+      }
+    }
+    seen += chunk.length
+    if (seen === trialRows && result.rejected === seen) {
+      result.isStopped = true
+      return
+    }
+    for (const lines of months.values()) {
+      const ndjson = `${lines.join('\n')}\n`
+      const frame = { rows: lines.length, jsonBytes: Buffer.byteLength(ndjson), receivedAtMs }
+      await producer.add({ ...frame, ...compress(ndjson) }, deadline)
+      result.imported += lines.length
+    }
+    onProgress(result, chunk.at(-1)?.share ?? 1)
+    const due = startedAt + (seen / options.rate) * 1_000
+    await pause(Math.max(0, due - performance.now()))
+  }
+
+  let chunk: SourceRow[] = []
+  for await (const row of rows) {
+    chunk.push(row)
+    if (chunk.length < (seen < trialRows ? trialRows : Math.min(frameRows, options.rate))) continue
+    await importChunk(chunk)
+    chunk = []
+    if (result.isStopped) return result
+  }
+  if (chunk.length > 0) await importChunk(chunk)
+  return result
+}
+
+/** @throws {RejectedError | IntakeError} if the row cannot be imported */
+function printRow(
+  row: SourceRow,
+  options: ImportOptions & {
+    context: { apiKeyId: string; requestId: string; receivedAtMs: number }
+  },
+): { json: string | undefined; month: string } {
+  const { map, policy, bundleIdentifier: bundle_identifier, context } = options
+  const value = map.format === 'json' ? parseRecord(row.text) : undefined
+  const source = map.read({ value, columns: row.columns })
+  requireKept(source, { policy, bundle_identifier, nowMs: context.receivedAtMs })
+  const user = source.user ?? source.device
+  const device = source.device ?? source.user
+  if (user === undefined || device === undefined)
+    throw new RejectedError('it has no user or device')
+  const sender = { bundle_identifier, unique_user_id: user, device_uuid: deviceUuid(device) }
+  if (policy.isSuppressed(sender)) throw new RejectedError('its user or device is suppressed')
+  const identity = identityOf(source, row, bundle_identifier)
+  const json = printLog(
+    {
+      ...sender,
+      device: source.deviceFields,
+      log: { event: source.event, params: source.params },
+    },
+    { identity, context, rules: policy.rules() },
+  )
+  return { json, month: identity.time.slice(0, 7) }
+}
+
+/** @throws {RejectedError} if the record would be dropped, or if the tables refuse its time */
+function requireKept(
+  { timeMs }: SourceEvent,
+  options: {
+    policy: Pick<Policy, 'retentionMs'>
+    bundle_identifier: string
+    nowMs: number
+  },
+): void {
+  const { policy, bundle_identifier, nowMs } = options
+  if (timeMs <= limits.recordTimeMs.after) throw new RejectedError('its time is before 2020')
+  if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
+  const keptMs = policy.retentionMs('logs', bundle_identifier)
+  if (keptMs !== undefined && timeMs < nowMs - keptMs) {
+    const days = Math.floor(keptMs / dayMs)
+    throw new RejectedError(`it is older than the retention of ${days} days`)
+  }
+}
+
+/** A source without ids is identified by the number and text of its lines. */
+function identityOf({ id, timeMs }: SourceEvent, { line, text }: SourceRow, bundle: string) {
+  const key = id === undefined ? ['line', bundle, line, text] : ['id', bundle, id]
+  const sha256 = createHash('sha256').update(JSON.stringify(key)).digest('hex')
+  return deriveIdentity({ id: sha256, time: '' }, 0, timeMs)
+}
+
+/** The device of a source that has no UUID: derived from the name that it has. */
+const deviceUuid = (device: string) =>
+  isUuid(device)
+    ? device.toLowerCase()
+    : printUuid(createHash('sha256').update(`device ${device}`).digest('hex'))
+
+/** Errors of other kinds end the import. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RejectedError) return error.message
+  if (!(error instanceof IntakeError)) throw error
+  const fields = error.errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')
+  return `${error.code}: ${fields || error.message}`
+}

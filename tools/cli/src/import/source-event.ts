@@ -1,0 +1,59 @@
+/** An event of another system, in Intake's terms. */
+export interface SourceEvent {
+  /** What identifies it in its source; undefined: its line. */
+  id: string | undefined
+  event: string
+  timeMs: number
+  user: string | undefined
+  device: string | undefined
+  params: Record<string, unknown>
+  deviceFields: Record<string, unknown>
+}
+
+/** A line cannot be imported. The message is for an operator. */
+export class RejectedError extends Error {
+  override name = 'RejectedError'
+}
+
+/** Reads one line of a source. `columns` are its cells by the names in the header of a CSV file. */
+export type ReadEvent = (row: { value: unknown; columns: Record<string, string> }) => SourceEvent
+
+/** Returns the text under one of these paths, the first that has one. */
+export function textAt(value: unknown, ...paths: string[]): string | undefined {
+  for (const path of paths) {
+    const found = path.split('.').reduce(memberOf, value)
+    if (typeof found === 'string' && found !== '') return found
+    if (typeof found === 'number' || typeof found === 'bigint') return String(found)
+  }
+  return undefined
+}
+
+export const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) ? value[name] : undefined
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function requireText(text: string | undefined, what: string): string {
+  if (text === undefined) throw new RejectedError(`it has no ${what}`)
+  return text
+}
+
+const offset = /(?:Z|[+-]\d\d:?\d\d)$/
+
+/** Reads ISO 8601, in UTC without an offset, or seconds or milliseconds since 1970. */
+export function requireTimeMs(text: string | undefined): number {
+  const time = requireText(text, 'time')
+  if (/^\d{9,10}(?:\.\d+)?$/.test(time)) return Math.round(Number(time) * 1_000)
+  if (/^\d{12,13}$/.test(time)) return Number(time)
+  const iso = time.replace(' ', 'T').replace(/(\.\d{3})\d+/, '$1')
+  const timeMs = /^\d{4}-\d\d-\d\d/.test(iso)
+    ? Date.parse(iso.length === 10 || offset.test(iso) ? iso : `${iso}Z`)
+    : Number.NaN
+  if (Number.isNaN(timeMs)) throw new RejectedError('its time is not ISO 8601 and no number')
+  return timeMs
+}
+
+/** Leaves out what the source does not have. */
+export const present = (fields: Record<string, string | undefined>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
