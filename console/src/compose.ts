@@ -45,8 +45,11 @@ const readTimeoutMs = 15_000
 const countTimeoutMs = 120_000
 /** Timeout for storing counts, or facts about pictures. */
 const insertTimeoutMs = 60_000
-/** For so long the problem `counts_late` is shown after a failure; hours are counted every minute. */
-const countsLateMs = 5 * 60_000
+/**
+ * For so long the problem `counts_late` is shown after a failure: what failed is tried again after
+ * ten minutes at the earliest. It is also shown as long as the counts are old.
+ */
+const countsLateMs = { failed: 15 * 60_000, old: 60_000 }
 /** Timeout for reading or storing an object, with retries. */
 const storeTimeoutMs = 20_000
 /**
@@ -143,8 +146,12 @@ function count(
       // is another problem.
       const hasResponded = error instanceof ClickHouseError && error.code !== undefined
       if (config.PAGE_CLICKHOUSE_URL !== undefined && hasResponded) {
-        watch.problems.note('counts_late', describeError(error), countsLateMs)
+        watch.problems.note('counts_late', describeError(error), countsLateMs.failed)
       }
+    },
+    onLate(detail) {
+      if (config.PAGE_CLICKHOUSE_URL !== undefined)
+        watch.problems.note('counts_late', detail, countsLateMs.old)
     },
   })
   registerCountMetrics(registry, counts)
