@@ -27,9 +27,7 @@ The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as 
   }
 }
 
-/** How a backlog drained, and how fast its events were accepted. */
 export interface DrainedLoad extends Drain {
-  /** Events per second that the gateway acknowledged. */
   acceptedPerSecond: number
 }
 

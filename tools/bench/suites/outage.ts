@@ -84,7 +84,6 @@ const closedLoop = (seconds: number): Demand => ({
   requests,
 })
 
-/** Measures drains, direct inserts and rounds of `bare` in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const bare = await bench.start('bare')
   await measureRound(bench, bare, closedLoop(bench.options.warmUpSeconds))
