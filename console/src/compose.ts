@@ -43,8 +43,11 @@ type Connections = ReturnType<typeof connect>
 const readTimeoutMs = 15_000
 const countTimeoutMs = 120_000
 const insertTimeoutMs = 60_000
-/** For so long the problem `counts_late` is shown after a failure; hours are counted every minute. */
-const countsLateMs = 5 * 60_000
+/**
+ * For so long the problem `counts_late` is shown after a failure: what failed is tried again after
+ * ten minutes at the earliest. It is also shown as long as the counts are old.
+ */
+const countsLateMs = { failed: 15 * 60_000, old: 60_000 }
 const storeTimeoutMs = 20_000
 /**
  * The maximum number of concurrent reads. It is low, so that inserts get most of ClickHouse's
@@ -139,8 +142,12 @@ function count(
       // is another problem.
       const hasResponded = error instanceof ClickHouseError && error.code !== undefined
       if (config.PAGE_CLICKHOUSE_URL !== undefined && hasResponded) {
-        watch.problems.note('counts_late', describeError(error), countsLateMs)
+        watch.problems.note('counts_late', describeError(error), countsLateMs.failed)
       }
+    },
+    onLate(detail) {
+      if (config.PAGE_CLICKHOUSE_URL !== undefined)
+        watch.problems.note('counts_late', detail, countsLateMs.old)
     },
   })
   registerCountMetrics(registry, counts)
