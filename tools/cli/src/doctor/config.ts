@@ -1,15 +1,23 @@
-import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '@intake/config'
+import {
+  checkConsoleConfig,
+  checkGatewayConfig,
+  checkWorkerConfig,
+  ConsoleConfig,
+  GatewayConfig,
+  WorkerConfig,
+} from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { problemsOf } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
 /**
- * Finds settings of gateway and worker in an environment that are invalid or do not fit together.
+ * Finds settings of the services in an environment that are invalid or do not fit together.
  */
 export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
   const services = {
     gateway: () => loadConfig(GatewayConfig, env, checkGatewayConfig),
     worker: () => loadConfig(WorkerConfig, env, checkWorkerConfig),
+    console: () => loadConfig(ConsoleConfig, env, checkConsoleConfig),
   }
   const problems = new Map<string, string[]>()
   for (const [service, check] of Object.entries(services)) {
