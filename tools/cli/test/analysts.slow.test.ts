@@ -32,9 +32,10 @@ const describeStack = () =>
       redis: redis.url,
       clickhouse: server.url,
       analyst: server.url,
+      page: '',
       s3: s3.url,
       settings: {},
-      pids: { redis: null, clickhouse: null, s3: null, gateway: null, workers: [] },
+      pids: { redis: null, clickhouse: null, s3: null, gateway: null, workers: [], console: null },
     }),
   )
 describeStack()

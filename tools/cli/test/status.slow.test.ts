@@ -178,7 +178,7 @@ t.test('without addresses it says what it looked for', async (t) => {
     code: 1,
     stdout: '',
     stderr:
-      /no --gateway, --worker or --console, INTAKE_GATEWAY_ADMIN_URL .*none\/endpoints\.json does not exist: .* set INTAKE_DATA_DIR to their folder/,
+      /no --gateway, --worker or --console, INTAKE_GATEWAY_ADMIN_URL, .*none\/endpoints\.json does not exist: .* set INTAKE_DATA_DIR to their folder/,
   })
   t.match(await intake(['status', '--worker', '127.0.0.1:3002']), {
     code: 1,
