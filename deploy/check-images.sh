@@ -16,9 +16,9 @@ folder=$(cd "$folder" && pwd)
 export CI=true
 
 cd "$repository" # what .dockerignore lets through
+# shellcheck disable=SC2046
 tar -cf - --exclude=node_modules --exclude=dist --exclude=test --exclude='*.tsbuildinfo' \
-  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker console packages clients tools \
-  deploy/health-check.mjs deploy/intake | tar -xf - -C "$folder/context"
+  $(sed -n 's/^!//p' .dockerignore) | tar -xf - -C "$folder/context"
 
 cd "$folder/context" # manifests, workspace
 cp --parents -t "$folder/manifests" package.json pnpm-lock.yaml pnpm-workspace.yaml \

@@ -41,13 +41,13 @@ type Connections = ReturnType<typeof connect>
  * Timeout for a query of the page or the webhook. ClickHouse cancels the query earlier by itself.
  */
 const readTimeoutMs = 15_000
-/** Timeout for a statement that counts records. ClickHouse cancels it earlier by itself. */
 const countTimeoutMs = 120_000
-/** Timeout for storing counts, or facts about pictures. */
 const insertTimeoutMs = 60_000
-/** For so long the problem `counts_late` is shown after a failure; hours are counted every minute. */
-const countsLateMs = 5 * 60_000
-/** Timeout for reading or storing an object, with retries. */
+/**
+ * For so long the problem `counts_late` is shown after a failure: what failed is tried again after
+ * ten minutes at the earliest. It is also shown as long as the counts are old.
+ */
+const countsLateMs = { failed: 15 * 60_000, old: 60_000 }
 const storeTimeoutMs = 20_000
 /**
  * The maximum number of concurrent reads. It is low, so that inserts get most of ClickHouse's
@@ -97,7 +97,6 @@ function connect({ config, log, secrets, owner }: Context) {
     requestTimeoutMs: insertTimeoutMs,
   })
   owner.add(() => clickhouse.close())
-  /** The client that reads what the page shows and the webhook sends. */
   const reader = createReader({ config, secrets, owner }, readTimeoutMs, readsMax)
   const logQueueError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'queue error'),
@@ -143,15 +142,18 @@ function count(
       // is another problem.
       const hasResponded = error instanceof ClickHouseError && error.code !== undefined
       if (config.PAGE_CLICKHOUSE_URL !== undefined && hasResponded) {
-        watch.problems.note('counts_late', describeError(error), countsLateMs)
+        watch.problems.note('counts_late', describeError(error), countsLateMs.failed)
       }
+    },
+    onLate(detail) {
+      if (config.PAGE_CLICKHOUSE_URL !== undefined)
+        watch.problems.note('counts_late', detail, countsLateMs.old)
     },
   })
   registerCountMetrics(registry, counts)
   owner.add(() => counts.close())
 }
 
-/** Connects to the object store; undefined if none is configured. */
 function connectObjects(
   { config, secrets, owner }: Context,
   metrics: Registry,
@@ -221,7 +223,6 @@ function openWebhooks(
   owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
 }
 
-/** Evaluates alerts. They have a connection of their own to ClickHouse. */
 function evaluateAlerts(context: Context, { connections }: Pick<Parts, 'connections'>): void {
   const { log, owner } = context
   const { redis, clickhouse: store, onQueueError } = connections
@@ -243,7 +244,6 @@ function evaluateAlerts(context: Context, { connections }: Pick<Parts, 'connecti
   )
 }
 
-/** Serves the admin port with the page; resolves to the port number. */
 async function serve(
   { config, log, owner }: Context,
   parts: Parts & { objects: ObjectStore | undefined; thumbnails: Thumbnails | undefined },

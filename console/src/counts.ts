@@ -13,9 +13,13 @@ const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_
 const quickMs = 500
 /**
  * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
- * most 1/20 of the time.
+ * most 1/20 of the time. Applications that are counted alone, which take a limited time in a run
+ * (`refreshCounts`), count less: they must not delay all others for hours.
  */
-const pausePerRun = 20
+const pausePerRun = { shared: 20, alone: 3 }
+/** Counts that are older than this are late. */
+const lateMs: Record<CountName, number> = { hours: 15 * 60_000, catalogue: 4 * 60 * 60_000 }
+const lateCheckMs = 30_000
 
 export interface Counts {
   /** Milliseconds since a count was last made; undefined if this console does not know that yet. */
@@ -49,9 +53,12 @@ export function startCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
   store: Pick<ClickHouse, 'insertRows'>
   onError: (error: unknown) => void
+  /** Called every half minute while a count is late, whatever the reason, with how late it is. */
+  onLate?: (detail: string) => void
   clock?: Clock
 }): Counts {
-  const { reader, store, onError, clock = systemClock } = options
+  const { reader, store, onError, onLate = () => undefined, clock = systemClock } = options
+  const startedAt = clock.now()
   /** When each count was last made, in milliseconds of `clock.now()`. */
   const countedAt = new Map<CountName, number>()
   const notBefore: Record<CountName, number> = { hours: 0, catalogue: 0 }
@@ -60,6 +67,7 @@ export function startCounts(options: {
   async function refresh(name: CountName): Promise<void> {
     if (clock.now() < notBefore[name]) return
     const began = clock.now()
+    let aloneMs = 0
     try {
       const [last] = await reader.query<{ age: number }>(
         `SELECT dateDiff('millisecond', counted_at, now64(3, 'UTC')) AS age FROM intake.counted
@@ -70,21 +78,32 @@ export function startCounts(options: {
       const isQuick = (lastRunMs.get(name) ?? 0) < quickMs
       const pauseMs = isQuick ? pausesMs.hours : pausesMs[name]
       if (last !== undefined && last.age < 0.9 * pauseMs) return
-      const startedAt = clock.now()
-      await refreshCounts({ reader, store, name })
-      lastRunMs.set(name, clock.now() - startedAt)
+      const ranAt = clock.now()
+      await refreshCounts({ reader, store, name, onAlone: (ms) => (aloneMs = ms) })
+      lastRunMs.set(name, clock.now() - ranAt)
       countedAt.set(name, clock.now())
     } finally {
-      const pauseMs = pausePerRun * (clock.now() - began)
+      const sharedMs = Math.max(0, clock.now() - began - aloneMs)
+      const pauseMs = pausePerRun.shared * sharedMs + pausePerRun.alone * aloneMs
       // A pause shorter than the interval is not set. It would only delay the polls before the
       // first success, which follow each other quickly, for example while ClickHouse is not ready.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }
 
-  const pollings = countNames.map((name) =>
-    startPolling({ poll: () => refresh(name), intervalMs, onError, clock }),
-  )
+  const checkAge = async () => {
+    for (const name of countNames) {
+      const minutes = Math.floor((clock.now() - (countedAt.get(name) ?? startedAt)) / 60_000)
+      if (minutes * 60_000 >= lateMs[name])
+        onLate(`the ${name} have not been counted for ${minutes} minutes`)
+    }
+  }
+  const pollings = [
+    ...countNames.map((name) =>
+      startPolling({ poll: () => refresh(name), intervalMs, onError, clock }),
+    ),
+    startPolling({ poll: checkAge, intervalMs: lateCheckMs, onError, clock }),
+  ]
   return {
     ageMs(name) {
       const at = countedAt.get(name)

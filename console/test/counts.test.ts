@@ -68,3 +68,21 @@ t.test('no count begins after the end', async (t) => {
   t.equal(queries, atTheEnd)
   t.same(clock.pending(), [])
 })
+
+t.test('the counts are late as long as they are old, with and without an error', async (t) => {
+  const clock = createTestClock()
+  const late: [number, string][] = []
+  const counts = startCounts({
+    reader: { query: () => new Promise(() => {}), lines: async () => [] },
+    store: { insertRows: async () => {} },
+    onError: () => {},
+    onLate: (detail) => late.push([clock.now(), detail]),
+    clock,
+  })
+  const began = clock.now()
+  await clock.advance(hourMs)
+  counts.close()
+  t.ok((late[0]?.[0] ?? 0) - began >= 15 * 60_000)
+  t.ok(late.length > 60, `${late.length} times`)
+  t.match(late[0]?.[1], 'the hours have not been counted for 15 minutes')
+})

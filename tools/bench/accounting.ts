@@ -5,11 +5,9 @@ import { readMachineCpu, readProcessCpu } from './cpu.ts'
 export const parts = ['gateway', 'redis', 'worker', 'clickhouse', 'load', 'other'] as const
 export type Part = (typeof parts)[number]
 
-/** CPU seconds by component. */
 export type CpuByPart = Record<Part, number>
 
 export interface Account {
-  /** Elapsed seconds. */
   elapsed: number
   cpu: CpuByPart
   /**

@@ -26,12 +26,9 @@ export interface Buffered {
 
 /** The speed and cost of a drain. Times count from the call of `drain`, unless stated otherwise. */
 export interface Drain {
-  /** Seconds until the first row was visible. */
   firstRowSeconds: number
   emptySeconds: number
-  /** Rows per second from the first to the last row. */
   rowsPerSecond: number
-  /** Microseconds of CPU per event, until the worker and ClickHouse were at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
    * Microseconds of the worker's CPU per event, from the first visible row until seven tenths of

@@ -18,11 +18,7 @@ export interface BenchOptions extends RoundsOptions {
    * rounds.
    */
   rounds: number
-  /** Length of the load in a round. */
   seconds: number
-  /**
-   * Length of the warm-up for each kind of load on a variant. Some suites use another length.
-   */
   warmUpSeconds: number
   /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined
@@ -43,7 +39,6 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; node?: string; env?: Record<string, string> },
   ): Promise<Variant>
-  /** Prints progress. */
   say(sentence: string): void
 }
 

@@ -18,11 +18,8 @@ const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + wor
 
 /** A variant's costs ÷ the costs of a baseline. */
 export interface Multiples {
-  /** CPU of the gateway ÷ CPU of the gateway of `durable`. */
   durable: number
-  /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number
-  /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number
   /**
    * The CPU beyond `bare`, divided by the CPU of `naive` beyond `bare`. The CPU beyond `bare` is a
@@ -44,7 +41,6 @@ export function multiplesOf(name: string, costs: Costs): Multiples {
   }
 }
 
-/** Returns the ratios that have a limit. */
 export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
   const valuesOf = (pick: keyof Multiples) =>
     turns.map((costs) => multiplesOf('intake', costs)[pick])

@@ -7,7 +7,6 @@ import { openAccount } from './accounting.ts'
 import { pidsOf, untilAtRest } from './measure.ts'
 import type { Variant } from './variants.ts'
 
-/** The cost of inserting directly into ClickHouse. */
 export interface DirectInsert {
   /** Microseconds of ClickHouse's CPU per row, merges included. */
   cpuPerRow: number

@@ -16,16 +16,13 @@ import { requireExact, visibleDigest } from './visible.ts'
 export interface Round {
   variant: string
   events: number
-  /** Length of the load in seconds. */
   seconds: number
-  /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
   /**
    * Events per second from the first request until the last row was visible; NaN if the variant
    * stores nothing.
    */
   deliveredPerSecond: number
-  /** Microseconds of CPU per acknowledged event. */
   cpuPerEvent: CpuByPart
   foreignShare: number
   load: LoadResult

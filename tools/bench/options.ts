@@ -4,9 +4,7 @@ import { suites } from './suites/index.ts'
 
 export interface RunOptions {
   options: BenchOptions
-  /** The names of the suites to run, in the order in which they run. */
   wanted: string[]
-  /** Whether to write the report to `tools/bench/results`. */
   save: boolean
   /**
    * The name of the report: `latest` if all suites run, otherwise the names of the suites.
@@ -16,10 +14,8 @@ export interface RunOptions {
 
 /** The options of the command. The help in `tools/scripts/bench.mjs` describes them, too. */
 export const runOptions = {
-  /** Suites, separated by commas. */
   suite: { type: 'string' },
   rounds: { type: 'string' },
-  /** Length of the load in a round. */
   seconds: { type: 'string' },
   /** Tries the bench without measuring: short rounds, few events. */
   quick: { type: 'boolean', default: false },

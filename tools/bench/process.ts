@@ -8,12 +8,10 @@ import type { Owner } from './owner.ts'
 export interface BenchProcess {
   name: string
   pid: number
-  /** The URL of the admin interface; only Intake's own processes have one. */
   adminUrl(): string
   stop(): Promise<void>
 }
 
-/** Starts a program, and resolves when it is up. The owner stops the program. */
 export async function startProcess(
   options: AppProcessOptions & { owner: Owner },
 ): Promise<BenchProcess> {

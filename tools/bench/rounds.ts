@@ -54,11 +54,8 @@ export interface RoundsOptions extends DisturbanceLimits {
 
 /** How quiet the machine was during the rounds of all calls of `measure`. */
 export interface RoundsSummary {
-  /** Number of rounds that count. */
   rounds: number
-  /** Number of rounds that count although they were disturbed. */
   disturbed: number
-  /** Number of rounds that were measured again, whether the new measurements count or not. */
   repeated: number
   /** The slowness (see `slownessMax`) of the rounds that count. */
   slowness: { median: number; max: number }

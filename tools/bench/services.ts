@@ -27,7 +27,6 @@ const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
-/** What a setup gets: the addresses of the services, and the API key to create. */
 export interface Addresses {
   redisUrl: string
   clickhouseUrl: string

@@ -1,6 +1,5 @@
 import { median as middle, quantileSorted } from 'simple-statistics'
 
-/** The median; NaN if there are no values. */
 export function median(values: readonly number[]): number {
   return values.length === 0 ? NaN : middle([...values])
 }

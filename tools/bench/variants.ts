@@ -9,7 +9,6 @@ import { s3Settings, type Services } from './services.ts'
 
 export interface Variant {
   name: VariantName
-  /** Ports of the variant's gateways. */
   ports: number[]
   gateways: BenchProcess[]
   workers: BenchProcess[]
@@ -25,7 +24,6 @@ export interface VariantOptions {
   owner: Owner
   /** The program of the variant `benthos`; other variants do not need it. */
   peer?: Peer
-  /** The folder for log files. */
   dataDir: string
   gateways?: number
   /** The number of workers. A baseline has at most one worker; with 0 it has none. */
@@ -53,9 +51,6 @@ const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   direct: { gateway: 'direct.js' },
 }
 
-/**
- * Starts the processes of a variant. A baseline gets its own table of the same form as Intake's.
- */
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
   if (name === 'intake') return startIntake(options)
   return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)

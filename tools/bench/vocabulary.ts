@@ -32,7 +32,6 @@ const android = (
   abis: newest > 13 ? arm.slice(0, 1) : arm,
 })
 
-/** Android devices of many makers, as in a real fleet. */
 export const models: readonly Model[] = [
   android('google', 'Pixel 6a', 'bluejay', 'bluejay', 'AP3A.241105.007', 15),
   android('google', 'Pixel 7', 'panther', 'panther', 'AP4A.250105.002', 15),

@@ -7,7 +7,6 @@ export interface SentEvent {
   params: Record<string, unknown>
 }
 
-/** A request from the sender, as the suite has parsed it. */
 export interface Attempt {
   readonly seen: SeenRequest
   readonly path: string

@@ -3,7 +3,6 @@ import type { CaseResult, ConformanceResult } from './run.ts'
 
 const widest = 'not applicable'.length
 
-/** Returns the lines that the command prints for a case. */
 export function printCase({ title, outcome, seen, requests }: CaseResult): string {
   const indent = ' '.repeat(widest + 2)
   const lines = [`${outcome.padEnd(widest)}  ${title}`]

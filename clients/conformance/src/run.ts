@@ -13,7 +13,6 @@ export interface CaseResult {
    * What the suite saw in a failed case, or what the sender lacks; undefined if the case passed.
    */
   seen: string | undefined
-  /** The last requests of a case that failed. */
   requests: string[]
   ms: number
 }

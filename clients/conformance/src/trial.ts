@@ -22,11 +22,9 @@ export interface Trial {
    * Starts the sender with the UUID of the device. After a kill it gets the same UUID and storage.
    */
   start(options?: Partial<InitOptions>): Promise<void>
-  /** Adds a fault for the next requests. */
   fault(fault: Fault): void
   /** Resets the connection of every request from now on, so that the server cannot be reached. */
   block(): void
-  /** Removes the remaining faults. */
   heal(): void
   attempts(): readonly Attempt[]
   /** The attempts that contain the event with the name `event` and the param `n`. */
@@ -46,7 +44,6 @@ export interface Trial {
   drain(what: string, condition: () => boolean): Promise<void>
   /** Calls `flush` until `count` log events are stored. */
   drainLogs(count: number): Promise<void>
-  /** Calls `flush` until no records wait in the sender. */
   settle(): Promise<void>
   /** Starts a flush and returns at once. A kill may end this flush. */
   beginFlush(): void
@@ -71,7 +68,6 @@ export function createTrial(options: {
   sender: Adapter
   sandbox: Sandbox
   witness: Witness
-  /** How long a case waits for a condition. */
   waitMs: number
 }): Trial {
   const { sender, sandbox, witness, waitMs } = options

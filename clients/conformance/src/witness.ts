@@ -1,7 +1,6 @@
 import type { SeenRequest } from '@intake/sandbox'
 import { readAttempt, type Attempt } from './attempt.ts'
 
-/** Records what the server saw. */
 export interface Witness {
   /** The sandbox calls this for every request, and again after each change of that request. */
   see(request: SeenRequest): void

@@ -18,7 +18,6 @@ const RecordsQuery = Type.Object(
 )
 const validateQuery = compileSchema(RecordsQuery)
 
-/** The data that `/_sandbox` shows and changes. */
 interface Controlled {
   records: Pick<RecordStore, 'list' | 'untilCount'>
   faults(): Fault[]
@@ -121,7 +120,6 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value))
 }
 
-/** Sends a problem document, as the gateway does. */
 export function sendProblem(response: ServerResponse, cause: unknown): void {
   const error =
     cause instanceof IntakeError

@@ -10,7 +10,6 @@ const indexes = Type.Array(Type.Integer({ minimum: 0, maximum: 499 }), {
 })
 export const delayMsMax = 25_000
 
-/** Body of `POST /_sandbox/faults`. */
 const Fault = Type.Object(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
@@ -47,7 +46,6 @@ const Fault = Type.Object(
   { additionalProperties: false },
 )
 
-/** The operations that faults apply to. */
 export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
@@ -116,7 +114,6 @@ function invalid(fields: readonly string[], detail: string): IntakeError {
   return new IntakeError('invalid_request', 'This is not a fault of the sandbox.', { errors })
 }
 
-/** The faults of coming requests. */
 export interface Faults {
   /**
    * Adds a fault for coming requests.
@@ -129,7 +126,6 @@ export interface Faults {
    * request; undefined if none applies. Removes the fault after its last use.
    */
   take(path: Operation): Fault | undefined
-  /** The remaining faults, oldest first. `times` is how often each still applies. */
   list(): Fault[]
   clear(): void
 }

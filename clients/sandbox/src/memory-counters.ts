@@ -1,6 +1,5 @@
 import type { FleetCounters } from '@intake/gateway'
 
-/** The counters of a single gateway, in memory: they are shared with no other gateway. */
 export function createMemoryCounters(
   now: () => number = () => performance.now(),
 ): Pick<FleetCounters, 'open'> {

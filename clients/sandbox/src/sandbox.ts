@@ -18,13 +18,11 @@ export interface SandboxRecord {
   kind: 'log' | 'feedback'
   times_accepted: number
   id: string
-  /** The record's time, as ISO 8601 in UTC. */
   time: string
   bundle_identifier: string
   device_uuid: string
   unique_user_id: string
   device: Record<string, unknown>
-  /** The name of a log event, from its column `event`; absent for feedback. */
   event?: string
   params?: Record<string, unknown>
   /** The client's id of a feedback; absent for a log event. */
@@ -37,7 +35,6 @@ export interface SandboxRecord {
 
 /** A gateway without services, for tests of senders. */
 export interface Sandbox {
-  /** The URL, without a slash at its end. */
   url: string
   apiKey: string
   records(): SandboxRecord[]
@@ -46,15 +43,11 @@ export interface Sandbox {
    * next fault with `clockOffsetMs` is added.
    */
   addFault(fault: Fault): void
-  /** The remaining faults, oldest first. */
   faults(): Fault[]
   /** Removes the remaining faults. The clock keeps its offset. */
   clearFaults(): void
-  /** Removes all records, idempotency keys and faults, and resets the clock. */
   clear(): void
-  /** The clock of the sandbox, in milliseconds since 1970. */
   now(): number
-  /** Closes the sandbox and ends the requests in progress. */
   close(): Promise<void>
 }
 

@@ -9,7 +9,6 @@ export interface FaultyExchange {
   fault: Fault
   request: IncomingMessage
   response: ServerResponse
-  /** Lets the gateway serve the request. */
   serve: () => void
   /** Undoes the acceptance of a log event. */
   takeBack: (id: string) => void

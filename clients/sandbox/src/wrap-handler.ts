@@ -9,7 +9,6 @@ import { send, serveFault } from './serve-fault.ts'
 interface Exchange {
   request: IncomingMessage
   response: ServerResponse
-  /** Lets the gateway serve the request. */
   serve: () => void
 }
 

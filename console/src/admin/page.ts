@@ -1,7 +1,6 @@
 import { createAddressOf, parseTrustProxy, type ConsoleConfig } from '@intake/config'
 import { page, type PageOptions } from '../page/page.ts'
 
-/** Creates the page for the admin server. */
 export function createPage(
   options: Pick<PageOptions, 'reader' | 'store' | 'state' | 'log' | 'onFailed'> & {
     config: ConsoleConfig

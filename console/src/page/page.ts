@@ -118,12 +118,9 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     reader,
     state,
     async counts(recordsFromMs) {
-      const isSmall = await cached(
-        'is small',
-        () => unlessClickHouseFails(readIsSmall(reader)),
-        (found) => found !== undefined,
-      )
-      return countReader(reader, { isSmall: isSmall ?? false, recordsFromMs })
+      const reading = () => unlessClickHouseFails(readIsSmall(reader))
+      const isSmall = (await cached('is small', reading, (found) => found !== undefined)) ?? false
+      return countReader(reader, { isSmall, recordsFromMs })
     },
     cached,
     cachedBriefly: createCache(cacheMs.brief),

@@ -1,6 +1,5 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
-/** A feedback as the views show it. */
 export interface StoredFeedback {
   id: string
   /** ISO 8601 in UTC, like all times of a feedback. */

@@ -5,6 +5,9 @@ import { createCorpus } from '../../../packages/pictures/test/corpus/corpus.ts'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
 import { decode, makeThumbnail } from '../../src/thumbnails/decoder/make-thumbnail.ts'
 
+// `make-thumbnail.ts` blocks the other formats for the whole process, which runs further tests.
+t.teardown(() => sharp.unblock({ operation: ['VipsForeignLoad'] }))
+
 // These pictures are made with `sharp`. In this test `sharp` writes all formats, although
 // `make-thumbnail.ts` lets it read only four.
 const noise = (width: number, height: number) =>

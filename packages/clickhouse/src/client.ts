@@ -53,7 +53,6 @@ export interface InsertRows {
   coding?: 'gzip' | 'zstd' | undefined
   /** Complete compressed members of NDJSON rows; their concatenation is the request body. */
   members: readonly Buffer[]
-  /** Total number of rows in all members. */
   rows: number
   /** Abandons the request; the rows may still be stored. */
   signal?: AbortSignal
@@ -99,11 +98,9 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
-/** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
 
 export interface QueryOptions {
-  /** Abandons the request. */
   signal?: AbortSignal | undefined
 }
 

@@ -24,7 +24,6 @@ export interface Endpoints {
    * Rejects with the last failure.
    */
   execute: Execute
-  /** The number of servers in the list. */
   count: number
   close(): Promise<void>
 }

@@ -14,7 +14,6 @@ import {
 } from './webhook-receivers.ts'
 import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
-/** Settings of the console, by the name of their environment variable. */
 export const ConsoleConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',

@@ -15,7 +15,6 @@ const port = (preset: number, description: string) =>
 
 const mebibyte = 1024 * 1024
 
-/** Settings of the gateway, by the name of their environment variable. */
 export const GatewayConfig = Type.Object({
   HOST: Type.String({
     default: '127.0.0.1',

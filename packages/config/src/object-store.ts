@@ -70,7 +70,6 @@ export const ObjectStoreConfig = Type.Object({
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
-/** The settings with the address. A console may have no address. */
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
 /**
@@ -128,7 +127,6 @@ function parseEncryption(sse: string) {
   return { algorithm: 'aws:kms', kmsKeyId } as const
 }
 
-/** Converts the settings to the options of `createObjectStore`. */
 export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: string }) {
   return {
     endpoint: config.S3_ENDPOINT,

@@ -4,7 +4,6 @@ import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { TracingConfig } from './tracing.ts'
 
-/** Settings of the worker, by the name of their environment variable. */
 export const WorkerConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',

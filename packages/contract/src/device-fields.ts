@@ -67,12 +67,10 @@ const documented = {
 
 export type DeviceFieldName = keyof typeof documented
 
-/** The properties that have a typed column. */
 export const deviceFields: readonly DeviceField[] = Object.entries(documented).map(
   ([name, described]) => ({ name, ...described }),
 )
 
-/** Names of the properties that have a typed column. */
 export const documentedDeviceFields: ReadonlySet<string> = new Set(Object.keys(documented))
 
 export const momentDeviceFields: readonly DeviceField[] = deviceFields.filter(

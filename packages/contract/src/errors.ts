@@ -167,7 +167,6 @@ const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-/** Every error that a client can get. */
 export const errorCatalogue: Readonly<Record<ErrorCode, ErrorType>> = catalogue
 
 /**

@@ -1,4 +1,3 @@
-/** Image formats accepted as attachments: media type to file extension. */
 export const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
   ['image/png', 'png'],

@@ -7,7 +7,6 @@ export const limits = {
    * entry of a batch.
    */
   logBytes: 1024 * 1024,
-  /** Maximum size of the payload of a feedback. */
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
   identifierLength: 255,
@@ -16,9 +15,7 @@ export const limits = {
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,
-  /** Maximum number of parts of a form, of any type. */
   formParts: 64,
-  /** Maximum number of text parts, other than the payload, that are kept. */
   formTexts: 32,
   jsonDepth: 32,
   /**

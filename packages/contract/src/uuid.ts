@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
-/** A UUID of any version, in upper or lower case; for schemas. */
 export const uuidPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 const uuid = new RegExp(uuidPattern)
 
-/** Whether a text is a UUID of any version, in upper or lower case. */
 export function isUuid(text: string): boolean {
   return uuid.test(text)
 }

@@ -13,7 +13,6 @@ export interface Problem {
   state: ProblemState
   /** When the problem began, as an ISO time. */
   since: string
-  /** Details in words for an operator. */
   detail: string
   /** The path of the documentation page that says what to do, from the root of the repository. */
   help: string

@@ -1,7 +1,6 @@
 import { version } from '@intake/runtime'
 import { isReady, type Problem, type Problems } from './problems.ts'
 
-/** The part of `/status` that all services have: the service, its state, and when it started. */
 export interface Status {
   service: string
   state: 'ok' | 'degraded' | 'down'

@@ -6,7 +6,6 @@ import { createUuidV7, dayMs, timeOfUuidV7, uuidTime } from '@intake/contract'
  * record. They are fixed before the record is acknowledged and never change.
  */
 export interface Identity {
-  /** UUIDv7 in lower case. */
   id: string
   /** The time inside the id, ISO 8601 in UTC with milliseconds. */
   time: string

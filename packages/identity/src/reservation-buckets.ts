@@ -31,10 +31,8 @@ export const reservationTags: readonly string[] = Array.from(
 /** The last level has 2^24 hashes, enough for 1.6 billion reservations a day. */
 export const levelsMax = 5
 
-/** The Redis hashes (buckets) that may contain a reservation. */
 export interface Buckets {
   firstDay: Day
-  /** Number of levels of each day. */
   levels: number
   /**
    * The Redis keys of the hashes, ordered by day from `firstDay` to tomorrow, and by level within a

@@ -19,7 +19,6 @@ export interface ClientKey {
 
 /** The value that Redis stores under a key. */
 export interface Reserved {
-  /** UUID, in lower case. */
   id: string
   /**
    * A hash of the stored content: 48 bits in hexadecimal. With it the gateway notices that a key is

@@ -47,7 +47,6 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<string>
   /** Rejects when the bucket does not exist or the store does not respond in time. */
   checkBucket(): Promise<void>
-  /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
 }

@@ -7,7 +7,6 @@ export class Edit {
   readonly #kept: number[] = []
   readonly #zeros: number[] = []
   readonly #sets: { at: number; bytes: Uint8Array }[] = []
-  /** The number of bytes that are kept. */
   length = 0
 
   /** Keeps a range. Ranges must be given in ascending order and must not overlap. */

@@ -10,7 +10,6 @@ import {
 } from '@intake/clickhouse'
 import { recountHours } from './counts/recount.ts'
 
-/** The identity of a dead letter: its record's identity, if it can be read. */
 interface RowIdentity {
   bundle_identifier: string
   /** The time in UTC; 1970 if it cannot be read. */
@@ -28,7 +27,6 @@ export interface DeadLetter extends RowIdentity {
   error_code: number
   /** ClickHouse's message. It quotes the row. */
   error: string
-  /** The row as one line of JSON. */
   row: string
 }
 

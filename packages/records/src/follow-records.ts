@@ -15,7 +15,6 @@ export interface FollowFilter {
 
 /** A part of the results of a poll. */
 export interface Followed {
-  /** The new records as lines of JSON, in the order of their arrival. */
   lines: string[]
   /**
    * A UTC time as ClickHouse prints it. Every record that arrived before this time is among the

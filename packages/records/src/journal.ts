@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 
-/** An entry of `intake.journal`. */
 export interface StoredEntry {
   id: string
   /** ISO 8601, UTC. */

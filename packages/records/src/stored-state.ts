@@ -2,9 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 
-/** The state of the tables, as far as an operator must know it. */
 export interface StoredState {
-  /** Number of dead letters waiting for an operator, by kind. */
   deadLetters: Record<RecordKind, number>
   /** An ISO time for each kind. All records of this kind that were accepted earlier are visible. */
   visibleUntil: Partial<Record<RecordKind, string>>

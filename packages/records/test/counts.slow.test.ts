@@ -271,6 +271,30 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   t.same(rows, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')
 })
 
+t.test('an application with many new events is counted after all others, alone', async (t) => {
+  const counted: string[][] = []
+  const found = [
+    { bundle_identifier: 'com.example.large', of_application: 1_000_000 },
+    { bundle_identifier: 'com.example.one', of_application: 2 },
+    { bundle_identifier: 'com.example.two', of_application: 1 },
+  ].map((one) => ({ ...one, period: '2026-11-24 09:00:00', is_marked: 0 }))
+  const time = '2026-11-25 00:00:00.000'
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: time, now: time }]
+          : found) as Row[],
+    lines: async (_: string, params: Record<string, unknown> = {}) => {
+      counted.push(params['applications'] as string[])
+      return []
+    },
+  }
+  await refreshCounts({ reader: fake, store: { insertRows: async () => {} }, name: 'hours' })
+  t.same(counted, [['com.example.one', 'com.example.two'], ['com.example.large']])
+})
+
 t.test('drift without version codes compares names as versions are ordered', async (t) => {
   const bundle_identifier = 'com.example.web'
   const names = ['1.9.0', '1.10.0-beta.2', '1.10.0-beta.10', '1.10.0', '2.0']

@@ -1,4 +1,3 @@
-/** The forms that `parseTime` reads, for error messages and help. */
 export const timeForm =
   'a time that exists, like 2026-11-23, 2026-11-23T10:00 or 2026-11-23 10:00:15.250; UTC unless it ends with an offset like +01:00'
 

@@ -1,6 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
 
-/** The installation that these tables belong to; null if there is none. */
 export async function readInstallation(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<string | null> {

@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '@intake/test-kit/until'
 import { announcedAgain } from '../kit/check-webhook.ts'
-import { redeliveriesOf } from '../kit/observe.ts'
+import { queuePrefix } from '@intake/queue'
+import { feedbackWebhook } from '@intake/queue/consume'
+import { drained } from '../kit/checker.ts'
+import { queueKey } from '../kit/observe.ts'
 import type { Scenario } from '../scenario.ts'
 
 const rounds = 5
@@ -19,24 +22,27 @@ export const webhookScenarios: Scenario[] = [
       'worker killed after it announced feedback, before it completed the frame: no second request',
     cluster: { consoles: 1 },
     load: { rate: 30, feedbackEvery: 5 },
-    async run({ cluster, acknowledged, expect }) {
-      const { keys, network, webhook } = cluster
+    async run({ cluster, acknowledged, producer, expect }) {
+      const { keys, network } = cluster
       await acknowledged(60)
-      // With this latency, the console sends a request long before the worker gets the reply to its
-      // announcement.
+      const requests = (part: string) => `${queuePrefix}:${feedbackWebhook.name}:${part}`
+      const open = async () =>
+        (await keys.llen(requests('wait'))) + (await keys.llen(requests('active')))
+      // With this latency, the announcement is seen here long before the worker gets the reply to it.
       network.workerToRedis.set({ latencyMs: 500 })
       await acknowledged(60)
-      const before = webhook!.accepted.size
-      await until('feedback is announced', () => webhook!.accepted.size > before, { everyMs: 5 })
+      await until('no request is open', async () => (await open()) === 0, { everyMs: 1 })
+      await until('feedback is announced', async () => (await open()) > 0, { everyMs: 1 })
       await cluster.workers[0]!.kill()
       network.workerToRedis.cut()
       network.workerToRedis.set()
-      const redeliveries = await redeliveriesOf(keys)
+      const claimed = await keys.llen(queueKey('feedback', 'active'))
+      expect(claimed > 0, 'the frame was not completed')
       await cluster.addWorker()
-      await until('a frame is redelivered', async () => {
-        return (await redeliveriesOf(keys)) > redeliveries
-      })
       await acknowledged(60)
+      await producer.stop()
+      await drained(cluster)
+      await until('every request was sent', async () => (await open()) === 0)
       expect(announcedAgain(cluster) === 0, 'no feedback was announced again')
     },
   },

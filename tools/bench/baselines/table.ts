@@ -3,7 +3,6 @@ import { createClient } from '@clickhouse/client'
 
 /** The table `logs_raw` of the database that belongs to this variant. */
 export interface Table {
-  /** Stores rows, each as one line of JSON. */
   insert(lines: string[]): Promise<void>
   close(): Promise<void>
 }

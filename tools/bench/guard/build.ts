@@ -6,10 +6,6 @@ import type { BenchProcess } from '../process.ts'
 import { s3Settings, startServices, type Addresses, type Services } from '../services.ts'
 import { startVariant } from '../variants.ts'
 
-/**
- * A built source tree. It has its own services, because two trees may differ in their tables and in
- * their keys in Redis.
- */
 export interface Build {
   root: string
   dataDir: string
@@ -17,7 +13,6 @@ export interface Build {
   services: Services
 }
 
-/** A running gateway and worker of a build. */
 export interface Target {
   name: string
   services: Services

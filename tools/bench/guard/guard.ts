@@ -124,7 +124,6 @@ async function inTurn<T>(work: (name: BuildName) => Promise<T>): Promise<Both<T>
   return results as Both<T>
 }
 
-/** Runs `work` for both builds at the same time. */
 async function forBoth<T>(work: (name: BuildName) => Promise<T>): Promise<Both<T>> {
   const [base, tree] = await Promise.all([work('base'), work('tree')])
   return { base, tree }

@@ -10,7 +10,6 @@ export const limit = 1.05
 const errorMax = 0.05
 
 export interface Judgement {
-  /** Median of the ratios. */
   ratio: number
   /**
    * The true ratio is at least `low` with the probability `confidence`, and at most `high` with the

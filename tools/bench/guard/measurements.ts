@@ -34,7 +34,6 @@ export type Both<T> = Record<BuildName, T>
  */
 export type Costs = Partial<Record<Figure, ThreadCpu>>
 
-/** The figures of all passes, grouped by pair of processes. */
 export interface Measurements {
   figures: readonly Figure[]
   /**

@@ -16,7 +16,6 @@ export const guardOptions = {
   base: { type: 'string' },
   processes: { type: 'string', default: '8' },
   passes: { type: 'string', default: '6' },
-  /** The parts to measure, separated by commas. */
   only: { type: 'string', default: parts.join(',') },
 } as const
 

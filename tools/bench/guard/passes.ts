@@ -73,7 +73,6 @@ const settleSeconds = 12
  */
 const idleSeconds = 6
 
-/** Executes the first or second half of a warm-up, in which V8 compiles the code of the passes. */
 export async function warmUpHalf(
   tools: Tools,
   target: Target,
@@ -106,13 +105,11 @@ export async function passBatches(
   return { batch: times(sent.gateway.cpu, 1e6 / sent.events), sent }
 }
 
-/** Measures how much CPU a form with a picture costs the gateway. */
 export async function passForms(tools: Tools, target: Target): Promise<Costs> {
   const sent = await send(tools, target, { ...forms, requestsMax: forms.passRequests })
   return { form: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
-/** Measures how much CPU a log costs all processes together. */
 export async function passAllLogs(tools: Tools, target: Target): Promise<Costs> {
   return { allLog: (await drain(tools, target, systemLogs)).cpu }
 }

@@ -38,7 +38,6 @@ with a probability of ${(confidence * 100).toFixed(1)} %.`,
   return { table, beyond: judged.some(({ verdict }) => verdict === 'beyond') }
 }
 
-/** Describes a pair of passes in one line. */
 export function describePair(wanted: readonly Figure[], { base, tree }: Both<Costs>): string {
   const pairs = wanted.flatMap((figure) => {
     const [before, now] = [base[figure], tree[figure]]

@@ -12,7 +12,6 @@ export interface ThreadAccount {
   read(): Use
 }
 
-/** Accounts for the CPU that a process uses from now on. */
 export function openThreadAccount({ pid }: { pid: number }): ThreadAccount {
   const begin = { at: performance.now(), cpu: readThreadCpu(pid) }
   return {

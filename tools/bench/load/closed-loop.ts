@@ -12,7 +12,6 @@ export interface ClosedLoop {
   /** The load ends after this time or after `requestsMax` requests, whichever comes first. */
   seconds: number
   requestsMax?: number
-  /** Pause between a response and the next request; default 0. */
   pauseMs?: number
 }
 

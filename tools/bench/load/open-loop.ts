@@ -12,13 +12,8 @@ import { createTally, type LoadResult } from './tally.ts'
 export interface OpenLoop {
   loop: 'open'
   ports: number[]
-  /** Requests per second on average. */
   rate: number
   seconds: number
-  /**
-   * The number of connections. While all are busy, due requests wait; their latency includes the
-   * wait.
-   */
   connections: number
 }
 

@@ -43,7 +43,6 @@ processors, or the load generator above ${slownessMax} times its least CPU per e
 count, the load generator used ${slowness.median.toFixed(2)} times its minimum (up to ${slowness.max.toFixed(2)}).`
 }
 
-/** Writes the report to `tools/bench/results/<name>.md`. */
 export function saveReport(name: string, report: Report): void {
   mkdirSync(resultsDir, { recursive: true })
   writeFileSync(join(resultsDir, `${name}.md`), reportMarkdown(report))

@@ -25,7 +25,6 @@ type Shape = (typeof shapes)[number]
 
 const method = `Closed loop over ${connections} connections, \`POST /api/log/batch\` with one device context against single logs.`
 
-/** Measures the cost of an event if one request contains many events. */
 export async function batch(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variant = await bench.start('intake')

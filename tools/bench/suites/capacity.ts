@@ -20,7 +20,6 @@ const method = `Closed loop over ${connections} keep-alive connections, bodies o
 variant. **All at once**: worker and ClickHouse work at the same time as the gateway. **One after the other**: the worker
 is frozen during the load and drains everything after it; the limits apply to these rounds.`
 
-/** Measures events per second and CPU per event of Intake and its baselines. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
   const variants: Variant[] = []
   for (const name of compared) variants.push(await bench.start(name))

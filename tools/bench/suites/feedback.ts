@@ -60,7 +60,6 @@ function table(round: Round, samples: ResidentSample[]) {
   }
 }
 
-/** Checks that memory does not grow. */
 function check(samples: ResidentSample[]): Check {
   const third = Math.ceil(samples.length / 3)
   const of = (part: ResidentSample[]) => median(part.map(({ mebibytes }) => mebibytes))

@@ -7,7 +7,6 @@ import { peers } from './peers.ts'
 import { scale } from './scale.ts'
 import type { Suite } from './suite.ts'
 
-/** The suites, in the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
   capacity,
   peers,

@@ -27,23 +27,7 @@ The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as 
   }
 }
 
-export function outageTable(of: Drain): Table {
-  return {
-    title: 'After ClickHouse is back',
-    head: ['what', 'value'],
-    rows: [
-      ['until the first row, s', number(of.firstRowSeconds, 1)],
-      ['until all rows, s', number(of.emptySeconds, 1)],
-      ['rows/s', number(of.rowsPerSecond)],
-      ['worker CPU of the whole drain, µs/row', number(of.cpu.worker, 1)],
-      ['worker CPU at saturation, µs/row', number(of.saturatedWorkerCpu, 1)],
-    ],
-  }
-}
-
-/** How a backlog drained, and how fast its events were accepted. */
 export interface DrainedLoad extends Drain {
-  /** Events per second that the gateway acknowledged. */
   acceptedPerSecond: number
 }
 

@@ -21,7 +21,6 @@ import {
   bufferTable,
   drainTable,
   outageChecks,
-  outageTable,
   type DrainedLoad,
   type Saturated,
 } from './outage-tables.ts'
@@ -60,7 +59,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     `outage: ${Math.round(buffered.memoryPerEvent)} B per event, ClickHouse is started again`,
   )
   await bench.services.startClickHouse()
-  const drained = await drain(bench, intake, buffered.load)
+  await drain(bench, intake, buffered.load)
   bench.say('outage: measuring the cost of draining')
   const saturated = await saturate(bench, intake)
   await intake.stop()
@@ -73,7 +72,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     name: 'outage',
     title: 'Outage of ClickHouse',
     method,
-    tables: [bufferTable(buffered, naive, frames), outageTable(drained), drainTable(saturated)],
+    tables: [bufferTable(buffered, naive, frames), drainTable(saturated)],
     checks: outageChecks(buffered, saturated),
   }
 }
@@ -85,7 +84,6 @@ const closedLoop = (seconds: number): Demand => ({
   requests,
 })
 
-/** Measures drains, direct inserts and rounds of `bare` in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const bare = await bench.start('bare')
   await measureRound(bench, bare, closedLoop(bench.options.warmUpSeconds))

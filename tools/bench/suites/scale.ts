@@ -21,7 +21,6 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The number of connections to all gateways together, however many gateways there are. */
 const sharedConnections = 1024
@@ -33,8 +32,7 @@ const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
 
 const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Processes that a round does not use are
-frozen. Total: gateways, Redis, workers and ClickHouse. Body sizes and connections: ${defaultConnections} connections unless
-stated otherwise, one round each, one gateway, one worker.`
+frozen. Total: gateways, Redis, workers and ClickHouse. Body sizes: ${defaultConnections} connections, one round each, one gateway, one worker.`
 
 interface SizeRound extends Round {
   size: Size
@@ -46,7 +44,7 @@ interface Shape {
 }
 
 /**
- * Measures whether more processes, larger events or more connections change the cost of an event.
+ * Measures whether more processes or larger events change the cost of an event.
  */
 export async function scale(bench: Bench): Promise<SuiteResult> {
   const { quick, rounds } = bench.options
@@ -69,15 +67,12 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   await only(all, single)
   const seconds = Math.min(1.5, bench.options.seconds)
   const bySize = await measureEach(bodySizes, (size) => measure(bench, one, { size, seconds }))
-  const byConnections = await measureEach(connectionCounts, (count) =>
-    measure(bench, one, { connections: count, seconds }),
-  )
   thaw([...all.gateways, ...all.workers])
   await all.stop()
 
   return {
     name: 'scale',
-    title: 'More processes, larger events, more connections',
+    title: 'More processes, larger events',
     method,
     tables: [
       processTable(measured),
@@ -86,7 +81,6 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
         bodySizes.map((size) => `${size} B`),
         bySize,
       ),
-      shapeTable('connections', connectionCounts.map(String), byConnections),
     ],
     checks: [check(measured)],
   }

@@ -1,11 +1,8 @@
 import type { Bench } from '../bench.ts'
 
-/** A requirement on a measured value. */
 export interface Check {
-  /** Number of the requirement in the report. */
   item: string
   what: string
-  /** The measured value and the limit, as printed. */
   measured: string
   limit: string
   /**
@@ -25,7 +22,6 @@ export interface Table {
 export interface SuiteResult {
   name: string
   title: string
-  /** How the suite measured. */
   method: string
   tables: Table[]
   checks: Check[]

@@ -4,7 +4,6 @@ import type { Redis } from '@intake/redis'
 
 const storeTimeoutMs = 3_000
 
-/** Who runs the command, for the journal. */
 export function operator(): string {
   return `${userName()}@${hostname()}`
 }

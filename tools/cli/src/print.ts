@@ -30,7 +30,6 @@ export const print = (text: string): void => void output.stdout.write(`${visible
 export const printRow = (cells: readonly string[]): void =>
   void output.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
 
-/** A text with the style in which a terminal shows it. */
 export interface Styled {
   text: string
   style?: Parameters<typeof styleText>[0] | undefined
@@ -49,7 +48,6 @@ export function printStyled(cells: readonly Styled[]): void {
   output.stdout.write(`${shown.join(' ')}\n`)
 }
 
-/** Prints a value as JSON; `space` is as for `JSON.stringify`. */
 export const printJson = (value: unknown, space?: number): void =>
   void output.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
@@ -86,7 +84,6 @@ export async function outputEnds(): Promise<boolean> {
 /** Prints a line unchanged, for a shell to evaluate. Not for text from clients or servers. */
 export const printForShell = (line: string): void => void output.stdout.write(`${line}\n`)
 
-/** Prints a message that is not part of the command's result, to standard error. */
 export const note = (text: string): void => void output.stderr.write(`${visibleText(text)}\n`)
 
 /**

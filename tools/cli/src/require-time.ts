@@ -1,7 +1,6 @@
 import { parseTime, timeForm } from '@intake/runtime'
 import { InvalidArgumentError } from 'commander'
 
-/** Parses a time that an option gives. */
 export function requireTime(text: string): Date {
   const time = parseTime(text)
   if (time === undefined) throw new InvalidArgumentError(`It must be ${timeForm}.`)

@@ -2,13 +2,11 @@ import type { ProblemState } from '@intake/health/problem-catalogue'
 
 export type State = 'ok' | 'degraded' | 'down'
 
-/** The exit code of commands that report a state; 1 means that the command itself failed. */
 export const exitCodes: Record<State, number> = { ok: 0, degraded: 2, down: 3 }
 
 export const exitCodeHelp =
   'Exit codes: 0 ok, 2 degraded, 3 down, 1 the command itself failed or was used wrongly.'
 
-/** The state of a process or a deployment with these problems. */
 export function stateOf(problems: readonly { state: ProblemState }[]): State {
   if (problems.length === 0) return 'ok'
   return problems.some(({ state }) => state === 'down') ? 'down' : 'degraded'

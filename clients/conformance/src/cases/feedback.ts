@@ -5,7 +5,6 @@ import { payloadOf } from '../attempt.ts'
 import type { ConformanceCase } from '../conformance-case.ts'
 import { tap, type Trial } from '../trial.ts'
 
-/** An image of one pixel. */
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

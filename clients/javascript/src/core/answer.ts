@@ -4,7 +4,6 @@ import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './send-loop.ts'
 
-/** The result of one attempt to send a request. */
 export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined

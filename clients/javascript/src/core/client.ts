@@ -35,7 +35,6 @@ export interface Client<Attachment> extends Intake<Attachment> {
   wake(): void
   /** Prepares for the end of the page: sends what fits into one request, and stores the rest. */
   leavePage(): void
-  /** The loop that sends log events, and the loop that sends feedback. */
   loops: readonly SendLoop[]
   logs: LogQueue
   drops: Drops

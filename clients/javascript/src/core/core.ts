@@ -5,7 +5,6 @@ import type { IntakeOptions, SendError } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
 import type { Sender } from './segment.ts'
 
-/** What all modules of one client share. */
 export interface Core {
   options: IntakeOptions
   ports: Ports<never>
@@ -28,7 +27,6 @@ export interface Core {
    */
   start(): Promise<void>
   lastError?: SendError
-  /** Names of properties of the device that the server has refused. */
   refused: string[]
   /**
    * The fields that describe the sender of a record that is made now.

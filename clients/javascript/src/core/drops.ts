@@ -6,7 +6,6 @@ export interface Drops {
   unreported: Record<string, number>
 }
 
-/** Counts the records that the client drops, by reason. */
 export function createDrops(onDrop: (reason: string, count: number) => void): Drops {
   const drops: Drops = {
     total: {},

@@ -6,7 +6,6 @@ import { printAccepted } from './print-accepted.ts'
 import type { Sent } from './send-loop.ts'
 
 interface StoredFeedback {
-  /** The JSON of the feedback. */
   payload: string
   attachments: unknown[]
 }
@@ -50,7 +49,6 @@ interface Entry {
  */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
-/** Creates the list of feedback. Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
   const { ports, storage, drops } = core
   let entries: Entry[] = []

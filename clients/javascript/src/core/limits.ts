@@ -10,10 +10,8 @@ export const segmentBytesMax = 200_000
  * of the storage.
  */
 export const segmentsMin = 10
-/** Maximum length of the names of events, users and applications. */
 export const identifierMax = 255
 export const feedbackMax = 20
-/** Maximum length of the text of a feedback, in code points. */
 export const feedbackTextMax = 20_000
 /**
  * Maximum size of the params of an event, in bytes. The gateway reads the whole of a request with
@@ -26,7 +24,6 @@ export const attachmentsMax = 4
  * than 32, of which the batch, its list and the event are three.
  */
 export const jsonDepthMax = 24
-/** Maximum number of events in a request. */
 export const batchMax = 500
 /** A request that gets status 500 is sent at most this many times in one run. */
 export const fewAttempts = 3

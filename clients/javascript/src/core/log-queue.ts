@@ -58,11 +58,9 @@ export interface LogQueue {
    * its events as fit into the request; `isAll` is true if all of them fit.
    */
   leave(send: (segment: Segment, stored: StoredSegment, isAll: boolean) => void): void
-  /** Deletes all events, in memory and in storage. */
   clear(): void
   count(): number
   bytes(): number
-  /** Whether an event is only in memory. */
   hasUnsaved(): boolean
   /** All segments, for a synchronous write of the events in memory when the process ends. */
   segments(): readonly Segment[]
@@ -86,7 +84,6 @@ export function createLogQueue(core: Core): LogQueue {
   const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const serial = createSerial()
   let segments: Segment[] = []
-  /** The open segments by user. */
   const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0

@@ -1,10 +1,8 @@
-/** A log event as `beforeSend` receives it. */
 export interface LogEvent {
   event: string
   params: Record<string, unknown>
 }
 
-/** The options that every platform has. */
 export interface IntakeOptions {
   /**
    * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces
@@ -74,9 +72,7 @@ export interface FeedbackReceipt {
   isKept: boolean
 }
 
-/** Why a request failed. */
 export interface SendError {
-  /** When it failed, in ISO 8601. */
   time: string
   /** The status of the response; 0 if there was none. */
   status: number
@@ -106,7 +102,6 @@ export interface Stats {
   dropped: Record<string, number>
   /** Size of the log events that wait, in bytes. */
   storageBytes: number
-  /** Whether the user has opted out (`optOut`). */
   isOptedOut: boolean
   /**
    * Milliseconds that are added to the device's clock; 0 if the clock is right or the server's time

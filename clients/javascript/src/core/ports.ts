@@ -56,7 +56,6 @@ export interface Answer {
 }
 
 export interface OutgoingRequest {
-  /** The path after the base URL (`prefixOf`), such as `/log/batch`. */
   path: string
   /** JSON text, or a form for feedback. */
   body: unknown
@@ -82,12 +81,10 @@ export interface TimeSource {
   clearTimeout(timer: unknown): void
 }
 
-/** What each platform implements. */
 export interface Ports<Attachment> {
   storage: Storage
   transport: Transport
   time: TimeSource
-  /** Fills `bytes` with random values. */
   random(bytes: Uint8Array): unknown
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */

@@ -3,10 +3,6 @@ import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 import { closeLine } from './log-line.ts'
 
-/**
- * The fields of every request that describe its sender. Properties that are not known yet are
- * absent.
- */
 export interface Sender {
   bundle_identifier: string
   device?: Record<string, unknown>
@@ -71,7 +67,6 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
 
 export interface StoredSegment {
   context: Context
-  /** The events, each a JSON object. */
   lines: string[]
 }
 
@@ -90,7 +85,6 @@ export function parseSegment(text: string): StoredSegment {
 export const printSegment = ({ context, lines }: StoredSegment): string =>
   `${[JSON.stringify(context), ...lines].join('\n')}\n`
 
-/** Prints events as JSON objects. */
 export const closeLines = (events: readonly UnsentEvent[]): string[] =>
   events.map(({ line, sequence }) => closeLine(line, sequence))
 

@@ -1,3 +1,4 @@
+import type { CountReader } from '../count-reader.ts'
 import { listRecords } from '../list-records.ts'
 import { readFindings } from '../findings.ts'
 import { countFeedback, noFindings, type Totals } from '../overview.ts'
@@ -20,7 +21,7 @@ import { readVersionCodes } from '../read-version-codes.ts'
 import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
-import { createViewParts } from '../view-parts.ts'
+import { createViewParts, type ViewParts } from '../view-parts.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
@@ -69,14 +70,7 @@ export function applicationRoutes(context: ViewContext) {
   async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
     const counts = await countReader()
     const { orElse, isPartial } = createViewParts()
-    const totalsOf = async (window: TimeWindow): Promise<Totals> => {
-      const [events, devices, feedback] = await Promise.all([
-        orElse(countEventsIn(counts, window, application), 0),
-        orElse(countDevices(counts, window, application), 0),
-        orElse(countFeedback(counts, window), new Map<string, number>()),
-      ])
-      return { events, devices, feedback: feedback.get(application) ?? 0 }
-    }
+    const totalsOf = (window: TimeWindow) => readTotals(counts, { application, window, orElse })
     const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
       await Promise.all([
         totalsOf(steps),
@@ -111,6 +105,19 @@ export function applicationRoutes(context: ViewContext) {
       feedback: feedback.rows.slice(0, latestFeedback),
     }
   }
+}
+
+async function readTotals(
+  counts: CountReader,
+  options: { application: string; window: TimeWindow; orElse: ViewParts['orElse'] },
+): Promise<Totals> {
+  const { application, window, orElse } = options
+  const [events, devices, feedback] = await Promise.all([
+    orElse(countEventsIn(counts, window, application), 0),
+    orElse(countDevices(counts, window, application), 0),
+    orElse(countFeedback(counts, window), new Map<string, number>()),
+  ])
+  return { events, devices, feedback: feedback.get(application) ?? 0 }
 }
 
 /**

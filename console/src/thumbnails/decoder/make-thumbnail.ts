@@ -29,7 +29,6 @@ const pixelsMax = 50_000_000
  */
 const sideMax = 65_535
 
-/** The media type that the picture must have, and the hash of its bytes in hexadecimal. */
 export interface Request {
   contentType: string
   sha256: string

@@ -5,7 +5,6 @@ import type { StoredFeedback } from '../read-feedback.ts'
  * The texts about a feedback, for people. A client's invisible characters are shown by their codes.
  */
 export interface Notice {
-  /** The application and its version. */
   app: string
   text: string
   /**
@@ -15,7 +14,6 @@ export interface Notice {
   facts: string[]
   /** The page of the record; undefined if the address of the page is not known. */
   link: string | undefined
-  /** The label of an issue. */
   label: 'feedback' | 'alert'
 }
 

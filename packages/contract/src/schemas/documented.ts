@@ -3,7 +3,6 @@ import { FeedbackPayload } from './feedback.ts'
 import { LogBatchSubmission, LogEntry } from './log-batch.ts'
 import { LogSubmission } from './log.ts'
 
-/** Every documented field name of a submission, at any level. */
 export const documentedFields: ReadonlySet<string> = new Set([
   ...documentedDeviceFields,
   ...Object.keys(FeedbackPayload.properties),

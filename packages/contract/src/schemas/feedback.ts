@@ -5,7 +5,6 @@ import { emailPattern, nullable } from './fields.ts'
 import { errorCode, FieldErrors } from './problem.ts'
 import { sender } from './sender.ts'
 
-/** The JSON document in the `payload` part of `POST /api/feedback`. */
 export const FeedbackPayload = Type.Object(
   {
     ...sender,

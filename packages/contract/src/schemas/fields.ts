@@ -2,7 +2,6 @@ import { Type, type TUnsafe } from 'typebox'
 import { limits } from '../limits.ts'
 import { uuidPattern } from '../uuid.ts'
 
-/** A required identifier: 1 to 255 characters. */
 export const identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: limits.identifierLength, description })
 

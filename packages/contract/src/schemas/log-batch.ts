@@ -6,7 +6,6 @@ import { logEvent } from './log.ts'
 import { errorCode, FieldErrors, serverTime } from './problem.ts'
 import { sender } from './sender.ts'
 
-/** One entry of a batch. Unknown fields are kept in `extra`. */
 export const LogEntry = Type.Object(
   {
     ...logEvent,
@@ -34,7 +33,6 @@ export type LogEntry = Static<typeof LogEntry>
 
 const size = { minItems: 1, maxItems: limits.batchEntries }
 
-/** Body of `POST /api/log/batch`. */
 export const LogBatchSubmission = Type.Object(
   {
     ...sender,

@@ -2,7 +2,6 @@ import { Type, type Static } from 'typebox'
 import { identifier, nullable } from './fields.ts'
 import { sender } from './sender.ts'
 
-/** The fields that say what happened in one log event. */
 export const logEvent = {
   event: identifier('Name of the logged event.'),
   params: Type.Optional(

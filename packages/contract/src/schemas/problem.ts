@@ -34,7 +34,6 @@ export const serverTime = Type.String({
     "With `id_time_out_of_range`: the time of the gateway's clock, ISO 8601 in UTC with milliseconds.",
 })
 
-/** The body of every error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
     type: Type.String({ description: '`urn:intake:error:` and the code.' }),

@@ -2,7 +2,6 @@ import { Type, type Static } from 'typebox'
 import { DeviceInformation } from './device.ts'
 import { deviceUuid, identifier } from './fields.ts'
 
-/** The fields that identify the sender. Every submission begins with them. */
 export const sender = {
   bundle_identifier: identifier('Bundle identifier of the application.'),
   device: DeviceInformation,

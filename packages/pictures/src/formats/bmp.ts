@@ -14,7 +14,6 @@ const headerSizes = new Set([coreHeaderBytes, 16, 40, 52, 56, os2HeaderBytes, 10
 const bitsMax = 64
 const compressions = { none: 0, masks: 3, jpeg: 4, png: 5, alphaMasks: 6 }
 
-/** Keeps the headers, the palette, the pixels and an embedded profile. */
 export function walkBmp(bytes: Buffer): Walked {
   const reader = new Reader(bytes, 'little-endian')
   const edit = new Edit()

@@ -15,7 +15,6 @@ const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
  */
 const loopBytes = 19
 
-/** Keeps the images, their timing and the number of repetitions. */
 export function walkGif(bytes: Buffer): Walked {
   const edit = new Edit()
   const reader = new Reader(bytes, 'little-endian')

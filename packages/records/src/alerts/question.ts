@@ -28,7 +28,6 @@ export function divide<One extends EventQuestion>(questions: readonly One[]): On
   return parts
 }
 
-/** SQL for an event and a version that are asked for; any other is an empty text. */
 export const askedEvent = "if(event IN {events:Array(String)}, event, '')"
 /** Without versions, ClickHouse need not read them. */
 export const askedVersion = (questions: readonly EventQuestion[]) =>

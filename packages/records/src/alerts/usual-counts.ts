@@ -42,7 +42,6 @@ interface Row {
 }
 
 export function createUsualCounts(reader: Pick<ClickHouse, 'query'>): UsualCounts {
-  /** What was counted, by question and by the beginning of the hour. */
   const known = new Map<string, Map<number, HourCount>>()
 
   async function count(questions: readonly EventQuestion[], hours: readonly number[]) {

@@ -53,12 +53,19 @@ const applicationsMax = 100
  */
 const memberLength = 1024 * 1024
 const compress = promisify(gzip)
+/** An application with more new events than this is counted alone, after all others. */
+const sharedRecordsMax = 20_000
+/** What is counted alone takes at most about this long in one call; the rest is counted later. */
+const aloneMsMax = 60_000
 
 /**
  * Counts again the hours or days that have changed since the last call: records arrived in them, or
  * were erased or replayed. Each hour or day is counted as a whole, from the views, and its new
  * count replaces the former one; so the counts are exact even after repeats, late events and
  * erasures. Several processes may call this at the same time.
+ *
+ * Applications with many new events are counted last, each alone and for a limited time. So they
+ * delay no others.
  *
  * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
  * not delay the others: what fits is counted, and its day is marked in `intake.recounts` and tried
@@ -67,32 +74,47 @@ const compress = promisify(gzip)
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
+ * @param options.onAlone called with the time that was spent on applications that were counted
+ * alone, in ms
  * @returns the number of hours or days that were counted
  */
 export async function refreshCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
   store: Pick<ClickHouse, 'insertRows'>
   name: CountName
+  onAlone?: (ms: number) => void
 }): Promise<number> {
-  const { reader, store, name } = options
+  const { reader, store, name, onAlone = () => undefined } = options
   const state = await readState(reader, name)
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
   const sql = tables[name].sql(state.hasAllValues === 1)
   const failures: Failure[] = []
+  const late: Stale[] = []
+  const isLarge = ({ of_application: records }: Found) => records > sharedRecordsMax
+  const shared = stale.filter((one) => !isLarge(one))
+  const alone = stale.filter(isLarge)
   // The newest days come first, because people look at them most.
-  for (const [day, applications] of byDay(stale)) {
+  for (const [day, applications] of byDay(shared)) {
     const all = [...applications.values()]
     for (let at = 0; at < all.length; at += applicationsMax) {
       const some = all.slice(at, at + applicationsMax)
       await countApplications({ ...options, sql, failures }, day, some)
     }
   }
+  const began = performance.now()
+  for (const [day, applications] of byDay(alone)) {
+    for (const periods of applications.values()) {
+      if (performance.now() - began > aloneMsMax) late.push(...periods)
+      else await countApplications({ ...options, sql, failures }, day, [periods])
+    }
+  }
+  onAlone(performance.now() - began)
   const { until, now } = state
   const nowMs = Date.parse(isoTime(now))
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
-  await postpone(store, { stale: found, nowMs, pauseMs: () => postponedMsMin })
+  await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
   await insert(store, 'counted', [
     JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
   ])
@@ -228,7 +250,7 @@ interface Found extends Stale {
 }
 
 /**
- * Finds what must be counted: first what was marked by `recountHours`, then the applications with the
+ * Finds what must be counted, except what was postponed and is not due: first what was marked by `recountHours`, then the applications with the
  * most new events. So somebody who invents applications delays neither erasures nor other senders.
  *
  * If one statement cannot find it, for example because ClickHouse lacks the memory for the
@@ -257,7 +279,11 @@ async function findStale(
              sum(sum(records)) OVER (PARTITION BY bundle_identifier) AS of_application
            FROM (
              SELECT bundle_identifier, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
-             WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} AND ${isInSlice} GROUP BY bundle_identifier, period
+             WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} AND ${isInSlice}
+               AND (bundle_identifier, ${period}(time)) NOT IN (
+                 SELECT bundle_identifier, ${period}(hour) FROM intake.recounts
+                 WHERE asked_at > {now:DateTime64(3, 'UTC')} AND toSecond(hour) = 1 ${name === 'catalogue' ? 'AND toHour(hour) = 0' : ''})
+             GROUP BY bundle_identifier, period
              UNION ALL
              SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
              WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})

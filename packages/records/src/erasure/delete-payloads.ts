@@ -124,7 +124,6 @@ export function watchDeletion(
   }
 }
 
-/** Counts the stored rows of a subject. A record that is stored more than once counts each time. */
 export async function countStored(
   clickhouse: Pick<ClickHouse, 'query'>,
   subject: Subject,
@@ -140,7 +139,6 @@ export async function countStored(
   return { records, deadLetters }
 }
 
-/** Counts the rows with a payload that an erasure still has to delete. */
 export async function countPayloads(
   clickhouse: Pick<ClickHouse, 'query'>,
   subject?: Subject,

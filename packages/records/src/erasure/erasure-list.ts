@@ -44,7 +44,6 @@ export async function noteErasure(
   )
 }
 
-/** Lists all erasures, oldest first. */
 export function listErasures(clickhouse: Pick<ClickHouse, 'query'>): Promise<ListedErasure[]> {
   return clickhouse.query(
     `SELECT id, kind, subject_sha256, started_at, finished_at, report

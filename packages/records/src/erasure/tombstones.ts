@@ -13,7 +13,6 @@ export const identity = 'bundle_identifier, time, id, device_uuid'
 /** The sorting key of each table, which identifies a row. */
 export const keyOf = (table: PayloadTable): string =>
   table === 'dead_letters_raw' ? `table, ${identity}` : identity
-/** The name of the table in `dead_letters_raw.table`. */
 const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
 
 /** The version of a tombstone, which is the highest possible one. */

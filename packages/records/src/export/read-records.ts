@@ -90,7 +90,6 @@ export async function divideWindow(
   return bounds.slice(1).map((until, place) => ({ from: bounds[place] ?? until, until }))
 }
 
-/** Reads a part of a window as Parquet. */
 export async function readPart(
   clickhouse: Reader,
   scope: ExportScope,
@@ -104,7 +103,6 @@ export async function readPart(
   )
 }
 
-/** Counts the visible records of a window. */
 export async function countArrived(
   clickhouse: Reader,
   kind: RecordTable,
@@ -159,7 +157,6 @@ const changed: Record<ChangeKind, (scope: ExportScope) => string> = {
        AND ver >= toUnixTimestamp64Milli(${instant('from')}) AND ver < toUnixTimestamp64Milli(${instant('until')})`,
 }
 
-/** Reads the erased identities of a time as Parquet. */
 export async function readDeletions(
   clickhouse: Reader,
   scope: ExportScope,
@@ -218,7 +215,6 @@ export async function fingerprintChanges(
   return Object.fromEntries(prints) as ChangesRead['overlap']
 }
 
-/** The time of ClickHouse, by which erasures are dated. */
 export async function readNow(clickhouse: Reader): Promise<string> {
   const [row] = await clickhouse.query<{ now: string }>("SELECT now64(3, 'UTC') AS now")
   return isoTime(row?.now ?? '')

@@ -10,7 +10,6 @@ export interface ExportTarget {
   /** Resolves to undefined if there is no such file. */
   read(path: string): Promise<Buffer | undefined>
   remove(path: string): Promise<void>
-  /** The names in a folder; empty if there is none. */
   list(folder: string): Promise<string[]>
 }
 

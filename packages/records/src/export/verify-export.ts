@@ -10,7 +10,6 @@ export interface Verification {
   manifests: number
   files: number
   rows: number
-  /** In words for an operator; empty if there are none. */
   problems: string[]
 }
 

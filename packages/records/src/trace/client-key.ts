@@ -26,7 +26,6 @@ export interface Reservation {
 const scopes: KeyScope[] = ['logs', 'feedback', 'batches']
 const timeoutMs = 10_000
 
-/** Reads the reservations of a key from Redis. */
 export async function findReservations(
   redis: Redis,
   { key, ...owner }: SentKey,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import type { Analyst } from './analyst.ts'
 
-/** The analysts that were not removed, by name. */
 export function readAnalysts(clickhouse: Pick<ClickHouse, 'query'>): Promise<Analyst[]> {
   return clickhouse.query<Analyst>(
     `SELECT name, bundles, without, pseudonyms, password_sha256 AS passwordSha256

@@ -35,7 +35,6 @@ export const createDefinitions = (fields: readonly DeviceField[]): Migration => 
   statements: definitionsFor(fields).flatMap((definition) => statementsOf(definition)),
 })
 
-/** All tables and views of this release. */
 export const allDefinitions: readonly Definition[] = definitionsFor(deviceFields)
 
 export const definitions = createDefinitions(deviceFields)

@@ -17,7 +17,6 @@ export interface Columns {
 /** Removes white space, because ClickHouse prints a type on one line or on several. */
 const compact = (type: string) => type.replaceAll(/\s/g, '')
 
-/** The columns of all tables and views, on every server of a cluster. */
 export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
   const server =
     clickhouse.cluster === undefined ? "''" : "concat(hostName(), ':', toString(tcpPort()))"

@@ -100,9 +100,6 @@ function findTtls(tables: Map<string, Table>): string[] {
   )
 }
 
-/**
- * The views of this release that are missing, or differ from what their definitions would create.
- */
 export async function findDifferingViews(clickhouse: Reader): Promise<Definition[]> {
   const tables = await readTables(clickhouse)
   const missing = allDefinitions.filter(

@@ -53,7 +53,6 @@ Examples:
   intake alerts add --bundle com.example.app --event app_open --below 1 --in 1h
   intake alerts add --bundle com.example.app --new-crash`
 
-/** `intake alerts add|list|show|remove|test`: manages the alerts on events. */
 export function defineAlerts(alerts: Command): void {
   alerts
     .command('add')

@@ -46,7 +46,6 @@ Examples:
 
 const timeoutMs = 60_000
 
-/** `intake analysts`: manages analysts who see some applications only. */
 export function defineAnalystCommands(analysts: Command): void {
   analysts.addHelpText('after', guide)
   addScope(
@@ -232,7 +231,6 @@ async function define(
   note(printable(rightsSql(analyst), clickhouse.cluster))
 }
 
-/** Runs `work` with the analyst of this name. */
 const change = (
   name: string,
   work: (clickhouse: ClickHouse, analyst: Analyst) => Promise<void> | void,

@@ -8,7 +8,6 @@ import { print } from '../print.ts'
  */
 const statementTimeoutMs = 120_000
 
-/** `intake catalogue refresh`: updates the catalogue now, without waiting for a worker. */
 export function defineCatalogue(catalogue: Command): void {
   catalogue
     .command('refresh')

@@ -5,7 +5,6 @@ import { note, print } from '../print.ts'
 
 const hidden = 'PASSWORD'
 
-/** `intake connect`: prints what a tool for analysis needs to read Intake's views. */
 export function defineConnect(connect: Command): void {
   connect
     .argument('[tool]', `one of ${tools.map(({ name }) => name).join(', ')}; default: all`)

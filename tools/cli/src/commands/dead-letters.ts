@@ -17,7 +17,6 @@ import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
 import { withRedis } from '../with-redis.ts'
 
-/** `intake dead-letters list|show|replay|drop`: manages the rows that ClickHouse rejected. */
 export function defineDeadLetters(deadLetters: Command): void {
   deadLetters
     .command('list')

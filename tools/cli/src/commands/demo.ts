@@ -40,7 +40,6 @@ const limits = {
   deviceEventsPerMinute: 1e6,
 }
 
-/** `intake demo`: fills Intake with what three invented apps send, and takes it away again. */
 export function defineDemo(demo: Command): void {
   demo
     .option('--events <n>', 'log events of the past', wholeNumber(1e6), 5_000)

@@ -8,7 +8,6 @@ import { print, printJson } from '../print.ts'
 
 interface DoctorFlags {
   json?: boolean
-  /** The free space that a disk must have, in per cent. */
   diskFree: number
 }
 
@@ -27,7 +26,6 @@ Examples:
 
 ${exitCodeHelp}`
 
-/** `intake doctor`: finds what is configured wrongly. */
 export function defineDoctor(doctor: Command): void {
   doctor
     .option('--json', 'print state and findings as JSON')

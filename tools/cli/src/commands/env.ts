@@ -4,10 +4,6 @@ import { printForShell, printJson } from '../print.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
-/**
- * `intake env`: prints the services and settings of the running stack as shell exports, for
- * starting more processes by hand.
- */
 export function defineEnv(env: Command): void {
   env
     .option('--json', 'print them as JSON')

@@ -39,7 +39,6 @@ everything acknowledged before the command starts, which does not reappear when 
 If it is interrupted or runs out of time (exit code 2), run it again. Without --yes it only counts (exit code 3).
 docs/erasure.md has the details.`
 
-/** `intake user|device erase`: erases everything that is stored about a person or device. */
 export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   eraseOptions(parent.command(`erase <${id}>`))
     .description('erase everything that is stored about this ' + kind)
@@ -51,7 +50,6 @@ export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: st
     )
 }
 
-/** `intake user|device unsuppress`: ends the suppression that `erase --suppress` started. */
 export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   parent
     .command(`unsuppress <${id}>`)
@@ -69,7 +67,6 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     )
 }
 
-/** `intake purge`: erases what was sent with an API key. */
 export function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
@@ -86,10 +83,6 @@ export function definePurge(purge: Command): void {
     })
 }
 
-/**
- * `intake erasures list|apply`: shows the proof of erasures, and erases records that have
- * reappeared.
- */
 export function defineErasures(erasures: Command): void {
   erasures
     .command('list')
@@ -197,10 +190,8 @@ async function requireKnownKey(services: Services, subject: KeySubject): Promise
   )
 }
 
-/** The numbers of items that would be erased. */
 interface Preview {
   preview: true
-  /** Stored rows, counting every version of a record. */
   rows: number
   deadLetters: number
   /** Frames in Redis that contain rows of the subject, or that cannot be read. */

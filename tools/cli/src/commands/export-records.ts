@@ -42,7 +42,6 @@ manifests/<n>.json is written last. docs/export.md shows how DuckDB and ClickHou
 Exit codes: 0 done, 1 failed (repeat it: it continues), 2 --verify has found problems.
 intake user export and intake device export print what is stored about a person.`
 
-/** `intake export`: writes all records into files, and continues where it ended. */
 export function defineExport(command: Command): void {
   command
     .requiredOption('--to <target>', 'a folder (dir:PATH), or s3:PREFIX in the bucket of S3_BUCKET')

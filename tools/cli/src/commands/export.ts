@@ -10,7 +10,6 @@ import { withServices } from '../services.ts'
 import { personalSubject } from '../subjects.ts'
 import { note, printJsonLine } from '../print.ts'
 
-/** `intake user|device export`: writes everything that is stored about a person or device. */
 export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   parent
     .command(`export <${id}>`)

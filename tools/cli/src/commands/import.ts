@@ -35,7 +35,6 @@ const pollMs = 500
 const progressMs = 5_000
 const connectTimeoutMs = 10_000
 
-/** `intake import`: imports events of another system. */
 export function defineImport(command: Command): void {
   command
     .argument('<file>', 'the file; .gz is decompressed')

@@ -15,7 +15,6 @@ const actions = Object.entries(journalActions)
   .map(([action, subject]) => `${action.padEnd(24)}${subject}`)
   .join('\n')
 
-/** `intake journal`: lists what operators have changed. */
 export function defineJournal(journal: Command): void {
   journal
     .option(

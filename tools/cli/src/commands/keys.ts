@@ -69,7 +69,6 @@ Examples:
   intake keys set key_0123456789ab --events-per-day 5000000
   intake keys suspend key_0123456789ab`
 
-/** `intake keys`: manages API keys. */
 export function defineKeys(keys: Command): void {
   keys.addHelpText('after', guide)
   addRules(keys.command('create').description('create a key and show it once'))

@@ -19,7 +19,6 @@ Examples:
   intake queue pause --kind logs      feedback is stored as usual
   intake queue resume`
 
-/** `intake queue pause|resume`: stops or restarts the delivery of a queue's frames to workers. */
 export function defineQueue(queue: Command): void {
   queue.addHelpText('after', effect)
   for (const change of ['pause', 'resume'] as const) {

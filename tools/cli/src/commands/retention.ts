@@ -27,7 +27,6 @@ one. Gateways refuse ids that are older, because their records may have been dro
 Counts (intake.hours, intake.catalogue) are kept as long as logs, or longer: then they have no devices and no examples.
 --bundle keeps the logs or feedback of one application for a shorter time. They are dropped by days; general: no longer.`
 
-/** `intake retention set|show|apply`: manages how long records are kept. */
 export function defineRetention(retention: Command): void {
   retention
     .command('set')
@@ -174,7 +173,6 @@ function parsePeriod(text: string): Period {
 const describeDays = (days: number | undefined) =>
   days === undefined ? 'never dropped' : `${days}d`
 
-/** Returns the cells of a line. */
 const describe = (kind: RetentionKind, days: number | undefined, bundle?: string): string[] => [
   kind,
   describeDays(days),

@@ -51,10 +51,6 @@ Examples:
   intake rules add sample 0.1 --bundle com.example.app --event scroll
   intake rules add remove params.email --bundle com.example.app`
 
-/**
- * `intake rules add|list|remove|test`: manages the rules about records of apps that are already
- * shipped.
- */
 export function defineRules(rules: Command): void {
   defineAdd(rules)
   defineList(rules)
@@ -62,7 +58,6 @@ export function defineRules(rules: Command): void {
   defineTest(rules)
 }
 
-/** The options that set conditions, by the name of the condition. */
 const conditionOptions = Object.fromEntries(
   conditionNames.map((name) => {
     const { option, help, type } = conditions[name]

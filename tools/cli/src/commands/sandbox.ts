@@ -4,7 +4,6 @@ import { createSandbox } from '@intake/sandbox'
 import { InvalidArgumentError, type Command } from 'commander'
 import { note, print } from '../print.ts'
 
-/** `intake sandbox`: starts a gateway that keeps records in memory, for tests of apps. */
 export function defineSandbox(sandbox: Command): void {
   sandbox
     .option('--port <number>', 'the port to listen on; 0 picks a free one', readPort, 3100)

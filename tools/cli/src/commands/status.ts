@@ -30,7 +30,6 @@ Examples:
 
 ${exitCodeHelp} With --watch, the exit code is that of the last state.`
 
-/** `intake status`: shows the state of gateways, workers and consoles. */
 export function defineStatus(status: Command): void {
   status
     .option('--gateway <url...>', 'admin ports of gateways')

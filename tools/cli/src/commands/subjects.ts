@@ -4,7 +4,6 @@ import { addExportCommand } from './export.ts'
 
 const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
 
-/** `intake user` or `intake device`: manages what is stored about a person or device. */
 export function defineSubject(parent: Command, kind: 'user' | 'device'): void {
   addExportCommand(parent, kind, ids[kind])
   addEraseCommand(parent, kind, ids[kind])

@@ -44,7 +44,6 @@ interface ShortRow {
   rest: string
 }
 
-/** `intake tail`: prints records as they become visible, until it is interrupted. */
 export function defineTail(tail: Command): void {
   tail
     .option('--bundle <identifier>', 'only this application')

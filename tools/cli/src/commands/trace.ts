@@ -49,7 +49,6 @@ Examples:
 
 Exit codes: 0 found, 2 a record is dead-lettered, 3 unknown, 1 the command failed.`
 
-/** `intake trace`: finds a record. */
 export function defineTrace(trace: Command): void {
   trace
     .argument('[id]', 'id of a record, of its request, or feedback.id')

@@ -1,4 +1,3 @@
-/** The way to ClickHouse for a person or a tool. */
 export interface Access {
   host: string
   port: number
@@ -8,7 +7,6 @@ export interface Access {
 }
 
 interface Tool {
-  /** The name in `intake connect NAME`. */
   name: string
   title: string
   /** What to type or to fill in, one line each. docs/connect.md has the same lines. */
@@ -139,7 +137,6 @@ export const tools: readonly Tool[] = [
   },
 ]
 
-/** Returns the lines of a tool for one server. */
 export function linesOf(tool: Tool, access: Access): string[] {
   const { host, port, isSecure } = access
   const scheme = isSecure ? 'https' : 'http'

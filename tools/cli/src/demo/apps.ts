@@ -11,9 +11,7 @@ export interface Release {
 
 export interface DemoApp {
   bundle: string
-  /** The colour of its screenshots, red, green and blue. */
   colour: readonly [number, number, number]
-  /** Its share of all events and feedback. */
   share: number
   releases: readonly [Release, Release]
   /** The part of the period after which it sends nothing more; 1: it goes on to the end. */
@@ -21,7 +19,6 @@ export interface DemoApp {
   screens: readonly string[]
   /** What people do. `isNew` is true in the second release. */
   actions: readonly ((pick: Pick, isNew: boolean) => { event: string; params: Params })[]
-  /** How often a session of the first and of the second release ends with `crash`. */
   crashes: readonly [number, number]
   crash(isNew: boolean): Params
 }
@@ -114,7 +111,6 @@ export const demoApps: readonly DemoApp[] = [
   },
 ]
 
-/** What people write, each in another language. */
 export const feedbackTexts = [
   'The new screen is lovely, thank you!',
   'Seit dem Update stürzt die App beim Bezahlen ab.',
@@ -128,7 +124,6 @@ export const feedbackTexts = [
   'नया डिज़ाइन अच्छा है 👍',
 ]
 
-/** Properties of phones. */
 export const phones = [
   { os: 'Android', device_brand: 'Google', device_model: 'Pixel 8', android_version: '15' },
   { os: 'Android', device_brand: 'Samsung', device_model: 'SM-S921B', android_version: '14' },

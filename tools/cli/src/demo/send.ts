@@ -14,11 +14,9 @@ export interface Target {
 /** Gateways know a new key after five seconds at most; Redis may respond slowly. */
 const knownMs = 15_000
 const requestMs = 5_000
-/** Devices that send at the same time. */
 const devicesAtOnce = 6
 /** How long one device may take to deliver what it has. */
 const deliveryMs = 60_000
-/** So many devices use each app while the demo runs live. */
 const liveDevices = 4
 
 export interface Sent {

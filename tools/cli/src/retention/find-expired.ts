@@ -10,7 +10,6 @@ import {
 } from '@intake/records'
 import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
 
-/** Data that is older than its retention period. */
 export interface Expired {
   /** The months whose rows are expired, as `YYYYMM`. */
   logs: string[]

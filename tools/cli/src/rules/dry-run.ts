@@ -11,7 +11,6 @@ import { deviceFields, documentedDeviceFields, kinds, type RecordKind } from '@i
 interface Met {
   records: number
   devices: number
-  /** How many of the records would not have been stored. */
   not_stored: number
 }
 

@@ -1,6 +1,5 @@
 import { placeOfStack, runningStack, UsageError } from '../endpoints.ts'
 
-/** The admin port of a gateway, worker or console. */
 export interface Address {
   service: 'gateway' | 'worker' | 'console'
   url: string

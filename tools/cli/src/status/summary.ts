@@ -16,7 +16,6 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'frame_postponed',
 ])
 
-/** A problem of the deployment. Several processes may report it. */
 export interface SharedProblem {
   code: string
   /** When the first process noticed the problem, as an ISO time. */

@@ -1,7 +1,6 @@
 /** How the owner, which is the user `intake`, connects to a ClickHouse on loopback. */
 export interface Owner {
   port: number
-  /** The password of the user `intake`. */
   password: string
 }
 

@@ -24,7 +24,6 @@ export interface ServerConfigOptions {
   backupsDir: string
   /** The engine refuses inserts and merges that would leave less free space than this. */
   keepFreeBytes: number
-  /** Whether queries are logged to `system.query_log`. */
   logQueries?: boolean | undefined
   /** Path of the page for queries; absent if there is none. */
   playPath?: string | undefined

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Child } from '../supervisor/child.ts'
 
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
-  /** The service's address, with the credentials. */
   url: string
   port: number
 }

@@ -3,7 +3,6 @@ import { untilReady } from '../supervisor/until-ready.ts'
 
 export interface AppProcessOptions {
   name: string
-  /** The built entry point of the app. */
   script: string
   nodeOptions: readonly string[]
   env: NodeJS.ProcessEnv

@@ -35,7 +35,6 @@ export interface AppsOptions {
   onChange: () => void
 }
 
-/** Creates the gateway, the workers and the console without starting them. */
 export function createApps(options: AppsOptions): Apps {
   const { dataDir, config, ports, services, say, onChange } = options
   const shared = {

@@ -13,9 +13,7 @@ const keepAliveMs = 30_000
 const silenceMs = 3_600_000
 
 export interface BasicAuthOptions {
-  /** The port of loopback on which clients connect. */
   port: number
-  /** The port of the engine. */
   enginePort: number
   /** Stops listening and closes all connections. */
   signal: AbortSignal

@@ -7,7 +7,6 @@ export interface StackPorts {
   gateway: number
   gatewayAdmin: number
   workerAdmin: number[]
-  /** The port of the page. */
   consoleAdmin: number
   /** Undefined if a URL replaces the embedded service. */
   redis: number | undefined

@@ -3,7 +3,6 @@ const retryMs = 2_000
 export interface Writer {
   /** Writes now; if that fails, retries every two seconds until it succeeds. */
   write(): void
-  /** Stops retrying. */
   stop(): void
 }
 

@@ -22,7 +22,6 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for the user `reader`. Workers use it for their reads. */
   readerUrl: string
   analystUrl: string
   /**
@@ -34,7 +33,6 @@ export interface ClickHouseBackend extends Backend {
 
 export interface S3Backend extends Backend {
   gatewayUrl: string
-  /** The URL of the same server for workers. */
   workerUrl: string
 }
 

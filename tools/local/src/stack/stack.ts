@@ -22,7 +22,6 @@ export interface StackOptions {
   config: StackConfig
   /** Passed to the gateway, the workers and the console. */
   env: NodeJS.ProcessEnv
-  /** Whether to start although Redis has lost its data. */
   acceptEmptyRedis: boolean
   /** Shows one line to the user. */
   say: (line: string) => void
@@ -46,7 +45,6 @@ export interface Stack {
    * too.
    */
   stop(): Promise<void>
-  /** Sends SIGKILL to all processes. */
   kill(): void
 }
 

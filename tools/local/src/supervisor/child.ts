@@ -42,7 +42,6 @@ export interface Child {
    * resolves. May be called repeatedly.
    */
   stop(graceMs?: number): Promise<void>
-  /** Sends SIGKILL. */
   kill(): void
 }
 

@@ -15,7 +15,6 @@ export interface Launch {
 export interface SupervisedProcessOptions<R extends Running> {
   name: string
   launch(launch: Launch): Promise<R>
-  /** Shows one line to the user. */
   say(line: string): void
   /** Called after the process has died, and after it was restarted. */
   onChange(): void
@@ -35,7 +34,6 @@ export interface SupervisedProcess<R extends Running = Running> {
    * than once.
    */
   stop(graceMs?: number): Promise<void>
-  /** Sends SIGKILL. */
   kill(): void
 }
 
