@@ -4,6 +4,7 @@ import { clickhouseScenarios } from './clickhouse.ts'
 import { clockScenarios } from './clock.ts'
 import { erasureScenarios } from './erasure.ts'
 import { everythingScenarios } from './everything.ts'
+import { exportScenarios } from './export.ts'
 import { gatewayKillScenarios } from './gateway-kills.ts'
 import { gatewayScenarios } from './gateway.ts'
 import { identityScenarios } from './identity.ts'
@@ -39,4 +40,5 @@ export const scenarios: Scenario[] = [
   ...identityScenarios,
   ...erasureScenarios,
   ...ruleScenarios,
+  ...exportScenarios,
 ]
