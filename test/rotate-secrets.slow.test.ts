@@ -99,7 +99,11 @@ const worker = await start('worker', {
   WORKER_ADMIN_PORT: '0',
   CLICKHOUSE_URL_FILE: fileOf('clickhouse-url'),
 })
-const apps = [gateway, worker]
+const page = await start('console', {
+  CONSOLE_ADMIN_PORT: '0',
+  CLICKHOUSE_URL_FILE: fileOf('clickhouse-url'),
+})
+const apps = [gateway, worker, page]
 
 const sender = () => ({
   bundle_identifier: 'com.example.app',
@@ -192,7 +196,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
   })
 
   writeSecrets({ 's3-endpoint': s3Url(otherKeys) })
-  await until('they are used', () => apps.every((app) => isUsed(app, 'S3_ENDPOINT', 1)))
+  await until('they are used', () => [gateway, page].every((app) => isUsed(app, 'S3_ENDPOINT', 1)))
   await more('other keys')
 
   await load.stop()
