@@ -9,8 +9,8 @@ import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
 const intervalMs = 60_000
 /** A turn ends before its console polls again, so that the same console can take the next one. */
 const turnMs = 0.9 * intervalMs
-/** The pause after a run, as a multiple of its duration: alerts take at most 1/20 of the time. */
-const pausePerRun = 20
+/** The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. */
+const pausePerRun = 5
 const redisTimeoutMs = 5_000
 /**
  * A change that was stored is announced for so long, in case the console that stored it was killed

@@ -35,7 +35,7 @@ const graceMs = 4 * minuteMs
 const periodMs = ({ minutes }: Pick<Alert, 'minutes'>) =>
   Math.max(minuteMs, minutes * partOfWindow * minuteMs)
 
-/** Whether an alert must be evaluated; `toleranceMs` before its time counts as its time. */
+/** Whether an alert must be evaluated; half a minute before its time counts as its time. */
 export const isDue = (alert: Alert, last: AlertChange | undefined, nowMs: number): boolean =>
   last === undefined ||
   nowMs - Date.parse(isoTime(last.evaluated_at)) >= periodMs(alert) - minuteMs / 2

@@ -7,6 +7,7 @@ import {
   createKnownCrashes,
   createUsualCounts,
 } from '@intake/records'
+import { countApart } from './count-apart.ts'
 import { judge, type AlertState, type Found } from './judge.ts'
 
 export interface Evaluated {
@@ -64,22 +65,18 @@ export function createEvaluation(options: {
   const usualCounts = createUsualCounts(reader)
   const knownCrashes = createKnownCrashes(reader)
 
-  async function orNothing<Value>(reading: Promise<Map<string, Value>>) {
-    try {
-      return await reading
-    } catch (error) {
-      onError(error)
-      return new Map<string, Value>()
-    }
-  }
-
-  async function findNewCrashes(alerts: readonly Alert[], toMs: number) {
-    const found = new Map<string, Found>()
-    for (const alert of alerts) {
-      const crashes = await knownCrashes.newIn(alert, toMs)
-      found.set(alert.id, { value: crashes.length, detail: crashes[0]?.example ?? '' })
-    }
-    return found
+  const ofAll = {
+    events: countApart<number>((some, toMs) => countEvents(reader, some, toMs), onError),
+    shares: countApart<number>((some, toMs) => countDeviceShares(reader, some, toMs), onError),
+    usual: countApart<number>((some, toMs) => usualCounts.at(some, toMs), onError),
+    crashes: countApart<Found>(async (some, toMs) => {
+      const found = new Map<string, Found>()
+      for (const alert of some) {
+        const { crashes, example } = await knownCrashes.newIn(alert, toMs)
+        found.set(alert.id, { value: crashes, detail: example })
+      }
+      return found
+    }, onError),
   }
 
   return async (alerts, { nowMs, visibleUntilMs, refusedAtMs }) => {
@@ -89,10 +86,11 @@ export function createEvaluation(options: {
     const ofShares = alerts.filter(({ unit }) => unit === 'percent')
     const ofEvents = alerts.filter((one) => !ofCrashes.includes(one) && !ofShares.includes(one))
     const ofTimes = alerts.filter(({ condition }) => condition === 'times')
-    const events = await orNothing(countEvents(reader, ofEvents, toMs))
-    const shares = await orNothing(countDeviceShares(reader, ofShares, toMs))
-    const usual = await orNothing(usualCounts.at(ofTimes, toMs))
-    const crashes = await orNothing(findNewCrashes(ofCrashes, toMs))
+    const times = { toMs, nowMs }
+    const events = await ofAll.events(ofEvents, times)
+    const shares = await ofAll.shares(ofShares, times)
+    const usual = await ofAll.usual(ofTimes, times)
+    const crashes = await ofAll.crashes(ofCrashes, times)
     const circumstances = { isBehind, wasRefusing: refusedAtMs !== undefined }
     return alerts.map((alert) => {
       const { id } = alert

@@ -4,74 +4,94 @@ import { arrivedInWindow, minutesInMs, querySettings, questionParams } from './q
 
 export interface KnownCrashes {
   /**
-   * Resolves to the crashes of an application that first arrived in the window, the latest first.
-   * The first call for an application reads all its crashes; later calls, what has arrived since.
+   * Resolves to the number of crashes of an application that first arrived in the window, and the
+   * stack trace of the latest. The first call for an application reads all its crashes; later calls,
+   * what has arrived since.
+   *
+   * @throws {Error} if the application has more than `crashesMax` different crashes
    */
-  newIn(window: { bundle: string; minutes: number }, toMs: number): Promise<NewCrash[]>
+  newIn(
+    window: { bundle: string; minutes: number },
+    toMs: number,
+  ): Promise<{ crashes: number; example: string }>
 }
 
-export interface NewCrash {
-  /** When the first one arrived, in milliseconds since 1970. */
-  atMs: number
-  /** Its stack trace. */
-  example: string
-}
-
-interface Row {
-  fingerprint: string
-  at: string
-  example: string
-}
-
+/** Nobody looks at so many; without a limit, a client that makes up crashes would fill the memory. */
+const crashesMax = 20_000
 const exampleMax = 2_000
 /** Rows that arrived so long before the last call are read again: they may have become visible late. */
 const overlapMinutes = 10
 
 export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>): KnownCrashes {
-  /** The crashes of each application by fingerprint, and until when it was read. */
-  const known = new Map<string, { untilMs: number; crashes: Map<string, NewCrash> }>()
+  /** When the crashes of each application first arrived, by fingerprint; and until when it was read. */
+  const known = new Map<string, { untilMs: number; crashes: Map<string, number> }>()
 
   return {
     async newIn({ bundle, minutes }, toMs) {
       const fromMs = toMs - minutesInMs(minutes)
       const { untilMs, crashes } = known.get(bundle) ?? {
         untilMs: undefined,
-        crashes: new Map<string, NewCrash>(),
+        crashes: new Map<string, number>(),
       }
+      if (crashes.size > crashesMax) throw tooMany(bundle)
       const sinceMinutes =
         untilMs && Math.max(0, Math.ceil((toMs - untilMs) / minutesInMs(1))) + overlapMinutes
       for (const row of await readCrashes(reader, { bundle, sinceMinutes, toMs })) {
-        const atMs = Date.parse(isoTime(row.at))
-        const before = crashes.get(row.fingerprint)
-        // Only examples of new crashes are shown.
-        const example = atMs >= fromMs ? row.example : ''
-        if (before === undefined) crashes.set(row.fingerprint, { atMs, example })
+        if (!crashes.has(row.fingerprint)) crashes.set(row.fingerprint, Date.parse(isoTime(row.at)))
       }
       known.set(bundle, { untilMs: Math.max(toMs, untilMs ?? 0), crashes })
-      return [...crashes.values()]
-        .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
-        .toSorted((a, b) => b.atMs - a.atMs)
+      if (crashes.size > crashesMax) throw tooMany(bundle)
+      const found = [...crashes]
+        .filter(([, atMs]) => atMs >= fromMs && atMs < toMs)
+        .toSorted(([, a], [, b]) => b - a)
+      const latest = found[0]?.[0]
+      const example =
+        latest === undefined ? '' : await readExample(reader, { bundle, minutes, toMs }, latest)
+      return { crashes: found.length, example }
     },
   }
 }
+
+const tooMany = (bundle: string) =>
+  new Error(`${bundle} has more than ${crashesMax} different crashes`)
+
+const crashesOf = (where: string) =>
+  `SELECT received_at, ${crashText} AS trace FROM intake.logs WHERE event = 'crash' AND ${where}`
+
+const question = (bundle: string, minutes: number) => ({
+  id: '',
+  bundle,
+  event: '',
+  versionName: '',
+  minutes,
+})
 
 /** @param options.sinceMinutes reads only what arrived in so many minutes */
 async function readCrashes(
   reader: Pick<ClickHouse, 'query'>,
   options: { bundle: string; sinceMinutes: number | undefined; toMs: number },
-): Promise<Row[]> {
+): Promise<{ fingerprint: string; at: string }[]> {
   const { bundle, sinceMinutes: minutes, toMs } = options
-  const question = { id: '', bundle, event: '', versionName: '', minutes: minutes ?? 0 }
-  const { oldest, from, to, applications } = questionParams([question], toMs)
+  const { oldest, from, to, applications } = questionParams([question(bundle, minutes ?? 0)], toMs)
   const where =
     minutes === undefined ? 'bundle_identifier IN {applications:Array(String)}' : arrivedInWindow
-  return reader.query<Row>(
-    `SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at,
-       argMin(substringUTF8(trace, 1, ${exampleMax}), received_at) AS example
-     FROM (
-       SELECT received_at, ${crashText} AS trace FROM intake.logs WHERE event = 'crash' AND ${where}
-     )
-     GROUP BY fingerprint ${querySettings}`,
+  return reader.query(
+    `SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at
+     FROM (${crashesOf(where)}) GROUP BY fingerprint LIMIT ${crashesMax + 1} ${querySettings}`,
     { applications, ...(minutes !== undefined && { oldest, from, to }) },
   )
+}
+
+async function readExample(
+  reader: Pick<ClickHouse, 'query'>,
+  { bundle, minutes, toMs }: { bundle: string; minutes: number; toMs: number },
+  print: string,
+): Promise<string> {
+  const { oldest, from, to, applications } = questionParams([question(bundle, minutes)], toMs)
+  const [row] = await reader.query<{ example: string }>(
+    `SELECT substringUTF8(trace, 1, ${exampleMax}) AS example FROM (${crashesOf(arrivedInWindow)})
+     WHERE ${fingerprint('trace')} = {print:String} ORDER BY received_at LIMIT 1 ${querySettings}`,
+    { oldest, from, to, applications, print },
+  )
+  return row?.example ?? ''
 }

@@ -57,5 +57,5 @@ export const arrivedInWindow = `bundle_identifier IN {applications:Array(String)
   AND time >= {oldest:DateTime64(3, 'UTC')}
   AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}`
 
-export const querySettings = 'SETTINGS max_threads = 2'
+export const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 10'
 export const minutesInMs = (minutes: number) => minutes * minuteMs
