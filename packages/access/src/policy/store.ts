@@ -37,9 +37,9 @@ export interface PolicyStore {
    */
   setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string): Promise<void>
   /**
-   * Notes that records before `until`, of all applications or of one, have been dropped, so that gateways do not store repeats of
-   * them. Without this note, such a repeat would be stored after an operator lengthens the
-   * retention period, and the dropped record would reappear.
+   * Notes that records before `until`, of all applications or of one, have been dropped, so that
+   * gateways do not store repeats of them. Without this note, such a repeat would be stored after an
+   * operator lengthens the retention period, and the dropped record would reappear.
    */
   noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string): Promise<void>
   /**

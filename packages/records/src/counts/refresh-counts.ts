@@ -250,8 +250,9 @@ interface Found extends Stale {
 }
 
 /**
- * Finds what must be counted, except what was postponed and is not due: first what was marked by `recountHours`, then the applications with the
- * most new events. So somebody who invents applications delays neither erasures nor other senders.
+ * Finds what must be counted, except what was postponed and is not due: first what was marked by
+ * `recountHours`, then the applications with the most new events. So somebody who invents
+ * applications delays neither erasures nor other senders.
  *
  * If one statement cannot find it, for example because ClickHouse lacks the memory for the
  * identifiers of all applications, each half of the applications is found by itself.
