@@ -54,14 +54,14 @@ await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, 
   SELECT now(), '${secrets.foreign}', 'logs', 'accepted', generateUUIDv4(), 1`)
 await defineAnalyst(owner, mine)
 const [key] = await owner.query<{ secret: string }>('SELECT secret FROM intake.pseudonym_key')
-const forbidden = new RegExp(
-  [
-    ...Object.values(secrets),
-    'QG',
-    key?.secret ?? 'no key',
-    secrets.device.replaceAll('-', ''),
-  ].join('|'),
-)
+const long = [
+  ...Object.values(secrets),
+  key?.secret ?? 'no key',
+  secrets.device.replaceAll('-', ''),
+]
+const forbidden = new RegExp([...long, other.country].join('|'))
+/** Random bytes of a binary format contain two letters now and then, but none of the longer texts. */
+const forbiddenInBytes = new RegExp(long.join('|'))
 
 const views = await owner.query<{ name: string }>(
   `SELECT name FROM system.tables WHERE database = '${database}' ORDER BY name`,
@@ -246,7 +246,8 @@ for (const [what, statements] of Object.entries(attacks)) {
     for (const statement of statements) {
       const { text, headers } = await ask(database, password, statement)
       // The statement may quote itself, and names the foreign text only where the attacker knows it.
-      const known = forbidden.exec(
+      const pattern = statement.endsWith('FORMAT Native') ? forbiddenInBytes : forbidden
+      const known = pattern.exec(
         text.replaceAll(secrets.foreign, (found) => (statement.includes(found) ? '' : found)),
       )
       if (known) t.fail(`${statement}: ${text.slice(0, 400)}`)
