@@ -103,7 +103,8 @@ export function createFrameClaims(options: {
     )
   }
 
-  const jobsOf = (frames: readonly ClaimedFrame[]) => frames.flatMap((frame) => jobs.get(frame) ?? [])
+  const jobsOf = (frames: readonly ClaimedFrame[]) =>
+    frames.flatMap((frame) => jobs.get(frame) ?? [])
 
   return {
     claim: async (count) =>
