@@ -7,7 +7,7 @@ import {
   parseIdentity,
   type Identity,
 } from '@intake/identity'
-import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
+import { mapInTurns, type SenderTurns } from '@intake/http-edge'
 import { assignIdentity, eventTimeMs, requireKept } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'

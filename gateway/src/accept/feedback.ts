@@ -8,7 +8,8 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { clientIdKey } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
-import type { Turns } from '../admission/fairness/turns.ts'
+import { rowJson } from '@intake/json'
+import { type Turns } from '@intake/http-edge'
 import type { RequestSize } from '../admission/limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -25,7 +26,6 @@ import {
   trimEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
-import { rowJson } from '../record/row-json.ts'
 import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
 import type { Entry } from '../../src/accept/batch-entries.ts'
 import { assignIdentities } from '../../src/accept/batch-identities.ts'
 import type { LogRecord } from '../../src/accept/log-record.ts'
-import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
+import type { TakeTurn } from '@intake/http-edge'
 import { logBody } from '../support.ts'
 
 const store: IdempotencyStore = { reserve: async ({ id }) => id }
