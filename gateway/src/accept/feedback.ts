@@ -6,7 +6,7 @@ import {
   type FeedbackCreated,
 } from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
-import { clientIdKey } from '@intake/identity'
+import { clientIdKey, type IdempotencyStore } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
 import { rowJson } from '@intake/json'
 import { type Turns } from '@intake/http-edge'
@@ -17,7 +17,6 @@ import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
 import type { AttachmentRules, Image, Upload } from '../form/upload.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { fingerprintOf } from '../identity/idempotency-key.ts'
-import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
 import {
   feedbackExtra,
