@@ -6,11 +6,15 @@ import {
   MigrationError,
   type ClickHouse,
 } from '@intake/clickhouse'
-import { defineAnalysts, findMissingTables, migrate, repairViews } from '@intake/schema'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
 import { describeRefusal, ReplyError, withRedis, type Redis } from '@intake/redis'
+import { defineAnalysts } from '../analysts/define.ts'
+import { findMissingTables } from '../inspect/schema.ts'
+import { migrate, repairViews } from '../migrate.ts'
 import { joinInstallation } from './installation.ts'
 import { SetupError } from './setup-error.ts'
+
+export { SetupError }
 
 export interface SetupOptions {
   redisUrl: string

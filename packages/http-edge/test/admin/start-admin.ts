@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Test } from 'tap'
-import { Registry } from '@intake/runtime/process'
-import { startAdminServer } from '../src/index.ts'
+import type { FastifyPluginAsync } from 'fastify'
+import { startAdminServer } from '../../src/index.ts'
 
 type Options = Partial<Parameters<typeof startAdminServer>[0]>
+
+export const paths = ['/healthz', '/readyz', '/status', '/scaling', '/metrics']
+
+const routes: FastifyPluginAsync = async (app) => {
+  for (const path of paths) app.get(path, async () => path)
+}
 
 /**
  * Starts an admin server on a free port of loopback. The server closes when the test ends. Resolves
@@ -12,13 +18,9 @@ type Options = Partial<Parameters<typeof startAdminServer>[0]>
  */
 export async function startAdmin(t: Test, options: Options = {}): Promise<number> {
   const admin = await startAdminServer({
-    service: 'worker',
     host: '127.0.0.1',
     port: 0,
-    problems: { present: () => [] },
-    facts: () => ({}),
-    scaling: () => ({}),
-    metrics: new Registry(),
+    routes,
     ...options,
   })
   t.teardown(() => admin.close())

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import {
-  readInstallation as readFromClickHouse,
-  writeInstallation as writeToClickHouse,
-} from '@intake/schema'
 import { type ClickHouse } from '@intake/clickhouse'
 import { findLostShards, markShards, restoreRegistry } from '@intake/queue'
 import { createWaitingEntries } from '@intake/access'
 import { claimInstallation, readInstallation as readFromRedis, type Redis } from '@intake/redis'
+import {
+  readInstallation as readFromClickHouse,
+  writeInstallation as writeToClickHouse,
+} from '../installation.ts'
 import { SetupError } from './setup-error.ts'
 
 /**

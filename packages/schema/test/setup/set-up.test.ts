@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
 import { createClickHouse } from '@intake/clickhouse'
-import { inspectClickHouse } from '@intake/schema'
 import { readShards, registerShard, shardMarkKey } from '@intake/queue'
 import { connectRedis, primaryOf } from '@intake/redis'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
-import { setUp, SetupError } from '../src/index.ts'
+import { inspectClickHouse } from '../../src/index.ts'
+import { setUp, SetupError } from '../../src/setup/set-up.ts'
 
 const [redisServer, clickhouseServer, s3] = await Promise.all([
   ownRedis(t),

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { exchange, startAdmin } from './start-admin.ts'
+import { exchange, paths, startAdmin } from './start-admin.ts'
 
 const page = async (app: FastifyInstance) => void app.get('/', async () => 'the page')
 
@@ -16,7 +16,6 @@ async function statusOf(port: number, path: string, host: string) {
   return response.statusCode
 }
 
-const paths = ['/healthz', '/readyz', '/status', '/scaling', '/metrics']
 const foreign = [
   'evil.example',
   'evil.example:3002',
@@ -53,7 +52,7 @@ t.test('an internal admin port is not on the interface with the default route', 
   const local = 'lo\t0000007F\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0   \n'
   const out = 'lo\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0   \n'
   let table = head + local
-  const port = await startAdmin(t, { host: 'internal', routes: () => table })
+  const port = await startAdmin(t, { host: 'internal', readTable: () => table })
   t.equal(await statusOf(port, '/status', 'worker:3002'), 200, 'other containers use its name')
   table = head + out + local
   await t.rejects(statusOf(port, '/status', 'worker:3002'), { code: 'ECONNRESET' })
@@ -61,8 +60,8 @@ t.test('an internal admin port is not on the interface with the default route', 
 })
 
 t.test('an internal admin port needs the table of routes', async (t) => {
-  const routes = () => {
+  const readTable = () => {
     throw new Error('no such file')
   }
-  await t.rejects(startAdmin(t, { host: 'internal', routes }), { message: 'no such file' })
+  await t.rejects(startAdmin(t, { host: 'internal', readTable }), { message: 'no such file' })
 })
