@@ -11,25 +11,15 @@ export interface Fleet {
   rows: number
   /** The end of the 90 days in which events arrive, in milliseconds since 1970. */
   endMs: number
+  /** The number of applications. The first ones have most devices. */
+  applications: number
 }
 
 const fleetDays = 90
 const eventsPerSession = 20
 const devices = 100_000
 
-export const applications = [
-  'com.example.shop',
-  'com.example.courier',
-  'com.example.pay',
-  'com.example.games',
-  'com.example.notes',
-] as const
-
-/**
- * A device's number modulo 100 selects its application. These are the lowest remainders of the
- * applications: 0 to 44 belong to the first, 45 to 69 to the second.
- */
-const firstOfApplication = [0, 45, 70, 85, 95]
+export const firstApplication = 'com.example.app0'
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
 const paths = ['/v1/search', '/v1/products', '/v1/cart', '/v1/checkout', '/v1/profile', '/v2/feed']
@@ -95,6 +85,7 @@ const params = `concat(
  */
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {
   const { from, to, repeated } = range
+  const { applications } = fleet
   const stepMs = (fleetDays * dayMs) / fleet.rows
   const startMs = fleet.endMs - fleetDays * dayMs
   return `WITH number AS n,
@@ -119,9 +110,7 @@ SELECT
   )} AS id,
   fromUnixTimestamp64Milli(time_ms, 'UTC') AS time,
   fromUnixTimestamp64Milli(arrival_ms + ${repeated ? dayMs : 0}, 'UTC') AS received_at,
-  ${list(applications)}[${firstOfApplication
-    .map((first) => `(device_number % 100 >= ${first})`)
-    .join(' + ')}] AS bundle_identifier,
+  concat('com.example.app', toString(toUInt64(${applications} * pow(device_hash % 1000000 / 1000000, 3)))) AS bundle_identifier,
   ${randomUuid('device_number')} AS device_uuid,
   concat('user-', toString(device_number % ${devices * 0.9})) AS unique_user_id,
   concat('key_', toString(device_number % 7)) AS api_key_id,
