@@ -1,4 +1,4 @@
-import { cutName, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
 
 /** An event or param of an application, over all its versions. */
 export interface CatalogueEntry {
@@ -67,7 +67,6 @@ export async function readCatalogue(
     const hasMore = rows.length > cataloguePageRows
     return { rows: rows.slice(0, cataloguePageRows), number, hasMore }
   }
-  const ofApplication = 'bundle_identifier = {application:String}'
   const [entries, drift, warnings] = await Promise.all([
     read<CatalogueEntry>(
       'entries',
@@ -75,20 +74,20 @@ export async function readCatalogue(
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
          max(catalogue.last_seen) AS last_seen,
          ${cutName('argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen))')} AS newest_version
-       FROM intake.catalogue AS catalogue WHERE ${ofApplication}
+       FROM intake.catalogue AS catalogue WHERE ${ofApplication(application)}
        GROUP BY event, param ORDER BY event, param`,
     ),
     read<DriftEntry>(
       'drift',
       `SELECT ${cutName('version_from')} AS version_from, ${cutName('version_to')} AS version_to, event,
          ${cutName('param')} AS param, change, before, after
-       FROM intake.drift AS drift WHERE ${ofApplication}
+       FROM intake.drift AS drift WHERE ${ofApplication(application)}
        ORDER BY versions_ago, event, param`,
     ),
     read<WarningEntry>(
       'warnings',
       `SELECT warning, event, ${cutName('path')} AS path, ${cutName('version_name')} AS version_name, records, last_seen, example
-       FROM intake.warnings WHERE ${ofApplication}
+       FROM intake.warnings WHERE ${ofApplication(application)}
        ORDER BY records DESC, warning, event, path, version_name`,
     ),
   ])

@@ -13,6 +13,10 @@ export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
 
+/** SQL that selects one application, which is the parameter `application`, or all of them. */
+export const ofApplication = (application: string | undefined): string =>
+  application === undefined ? '1' : 'bundle_identifier = {application:String}'
+
 /** Identity and time of a record; times are UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
 export interface RecordHead {
   id: string

@@ -71,3 +71,10 @@ export function zoneLabel(nowMs = Date.now()): string {
   const two = (value: number) => String(Math.trunc(Math.abs(value))).padStart(2, '0')
   return `UTC${minutes < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
 }
+
+/** Prints the time of day in the reader's zone, with the date if it is not today's. */
+export function clockTime(ms: number, nowMs = Date.now()): string {
+  const printed = localTime(ms).slice(0, 19)
+  const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)
+  return isToday ? printed.slice(11) : printed
+}

@@ -54,8 +54,9 @@ export function deadLetterList(
     for (const reason of reasons)
       counts.set(nameOf(reason), (counts.get(nameOf(reason)) ?? 0) + reason.letters)
     return bars(
-      [...counts].map(([name, count]) => ({ name, count, href: '/dead-letters' })).slice(0, 8),
-      'dead',
+      [...counts].map(([name, count]) => ({ name, count })).slice(0, 8),
+      () => '/dead-letters',
+      { series: 'dead' },
     )
   }
   return document({

@@ -1,6 +1,6 @@
 import { plural } from '@intake/runtime'
 import type { EventCounts } from '../count-events.ts'
-import { lanes } from '../charts.ts'
+import { chart } from '../charts.ts'
 import type { Match } from '../find-anything.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -8,12 +8,12 @@ import type { PeriodName, Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
 import { printSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
-import { localTime } from '../zone.ts'
-import { clockTime, document } from './document.ts'
+import { clockTime, localTime } from '../zone.ts'
+import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
-import { behindAlert, card, periodLinks } from './parts.ts'
+import { behindAlert, card, mute, periodLinks } from './parts.ts'
 import { nearCard } from './search.ts'
 
 export function eventList(options: {
@@ -56,14 +56,12 @@ function histogram(options: {
   search: Search
   counts: EventCounts | undefined
   steps: Steps
-}): Html {
+}): Html | undefined {
   const { header, search, counts, steps } = options
-  if (counts === undefined) {
-    return html`<p class="mute">
-      Too many events to count in this period: narrow it, or wait until a worker has counted the
-      hours.
-    </p>`
-  }
+  if (counts === undefined)
+    return mute(
+      'Too many events to count in this period: narrow it, or wait until a worker has counted the hours.',
+    )
   const { points, total, countedAtMs } = counts
   const when = `${printed(steps.from)} to ${printed(steps.to)}`
   const note =
@@ -71,19 +69,15 @@ function histogram(options: {
   return card(
     html`${wholeNumber(total)} ${plural(total, 'event matches', 'events match')}
       <small class="hide">by the time they happened${note}</small>`,
-    lanes({
+    chart({
       points,
       stepMs: steps.stepMs,
+      columns: [['events', 'events']],
       label: `${wholeNumber(total)} ${plural(total, 'event')} from ${when}. The table below has every step.`,
       href: (from) =>
         `?${printSearch({ ...search, from: new Date(from), to: new Date(from + steps.stepMs) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,
-      ticks: 8,
-      lanes: [
-        { columns: [{ key: 'events', series: 'events', name: 'events' }], height: 64, ticks: 2 },
-      ],
     }),
-    'card wide',
   )
 }
 

@@ -1,5 +1,5 @@
 import { plural } from '@intake/runtime'
-import { lanes } from '../charts.ts'
+import { chart } from '../charts.ts'
 import { clientText, listMarksMax, listText } from '../client-text.ts'
 import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
@@ -22,7 +22,7 @@ import {
   timeElement,
 } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { ago, bars, card, periodLinks } from './parts.ts'
+import { ago, bars, card, mute, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 interface Inbox {
@@ -48,7 +48,6 @@ export function feedbackList(options: Inbox): Html {
   const { after: _, from, to, ...rest } = search
   const listed = isGiven ? { ...search, period } : search
   const query = printSearch(rest)
-  const isEmpty = found.rows.length === 0
   return document({
     header,
     view: 'feedback',
@@ -58,7 +57,7 @@ export function feedbackList(options: Inbox): Html {
       ${chips(options, { from, to, period })}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
-          ${isEmpty && query === '' ? html`<p class="mute">No feedback yet.</p>` : undefined}
+          ${mute(found.rows.length === 0 && query === '' && 'No feedback yet.')}
           <ol>
             ${found.rows.map((row) => item(row, options, listed))}
           </ol>
@@ -140,45 +139,28 @@ function chips({ search, facets }: Inbox, within: ListSearch): Html {
 
 /** Counts by time, and by version in one application or by application in all. */
 function counts({ facets, steps, search }: Inbox, rest: ListSearch, within: ListSearch): Html {
-  const chart = lanes({
+  const columns = chart({
     points: facets.points,
     stepMs: steps.stepMs,
+    columns: [['feedback', 'feedback']],
     label: `${wholeNumber(facets.total)} feedback in this period. The table below has every step.`,
     href: (from) =>
       listPath('feedback', { ...rest, from: new Date(from), to: new Date(from + steps.stepMs) }),
-    ticks: 4,
-    lanes: [
-      {
-        columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }],
-        height: 60,
-        ticks: 2,
-      },
-    ],
   })
+  const limitedTo = (one: ListSearch) => listPath('feedback', { ...rest, ...within, ...one })
+  const series = 'feedback'
   const side =
     search.application === undefined
       ? card(
           'Applications',
-          bars(
-            facets.applications.map(({ name, count }) => ({
-              name,
-              count,
-              href: listPath('feedback', { ...rest, ...within, application: name }),
-            })),
-            'feedback',
-          ),
+          bars(facets.applications, ({ name }) => limitedTo({ application: name }), { series }),
         )
       : card(
           html`Versions <small>per 100 devices</small>`,
-          bars(
-            facets.versions.map(({ name, count, perHundred }) => ({
-              name,
-              count,
-              note: perHundred?.toFixed(1),
-              href: listPath('feedback', { ...rest, ...within, ...byName('version', name) }),
-            })),
-            'feedback',
-          ),
+          bars(facets.versions, ({ name }) => limitedTo(byName('version', name)), {
+            series,
+            noteOf: ({ perHundred }) => perHundred?.toFixed(1),
+          }),
         )
-  return html`${card('By time', chart)}${side}`
+  return html`${card('By time', columns)}${side}`
 }

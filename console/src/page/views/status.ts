@@ -1,18 +1,20 @@
 import { plural } from '@intake/runtime'
 import { kinds, type RecordKind } from '@intake/contract'
-import { lanes, legendKey, spark } from '../charts.ts'
+import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
-import type { Backlog, Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { Backlog, Header, Processes, WorkerState } from '../worker-state.ts'
 import type { RaisedAlert } from '../read-alerts.ts'
 import { alertCard } from './alerts.ts'
-import { clockTime, document } from './document.ts'
+import { table } from '../table.ts'
+import { clockTime } from '../zone.ts'
+import { document } from './document.ts'
 import { helpLink, withApp } from './links.ts'
-import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
-import { alert, badge, card, problemAlert, table } from './parts.ts'
+import { arrivalChart, meaningOf, senderName, sumOf, type KeyNames } from './outcomes.ts'
+import { alert, badge, card, list, mute, problemAlert } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
 /** The data of the status view that comes from ClickHouse. */
@@ -59,7 +61,10 @@ export function statusView(options: {
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
     body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
       <div class="grid g21">
-        ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
+        ${card(
+          html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
+          data === undefined ? mute('Not known.') : arrivalChart(data.minutes, data.minuteSteps),
+        )}
         ${problems(header)}
       </div>
       <div class="grid g2">
@@ -128,7 +133,6 @@ function way(
           </li>`,
       )}
     </ol>`,
-    'card wide',
   )
 }
 
@@ -155,63 +159,22 @@ function reports(service: string, processes: Processes | undefined): Html | unde
 const rate = (perSecond: number) =>
   perSecond < 10 ? String(Number(perSecond.toFixed(1))) : wholeNumber(Math.round(perSecond))
 
-function lastHour({ minutes, minuteSteps }: StatusData): Html {
-  return card(
-    html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
-    lanes({
-      points: minutes,
-      stepMs: minuteSteps.stepMs,
-      label:
-        'Events accepted and records refused per minute of the last hour. The table below has them.',
-      legend: html`<p class="legend">
-        ${legendKey('events', 'accepted')}${legendKey('refused', 'refused')}<span
-          >counts of the last 10 s may be missing</span
-        >
-      </p>`,
-      unfinishedMs: minutes.at(-1)?.t,
-      lanes: [
-        {
-          title: 'Accepted',
-          columns: [{ key: 'events', series: 'events', name: 'accepted events' }],
-          height: 84,
-          ticks: 2,
-        },
-        {
-          title: 'Refused',
-          columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
-          height: 40,
-          ticks: 2,
-        },
-      ],
-    }),
-  )
-}
-
 function problems(header: Header): Html {
   const items = header.problems.map(
     ({ code, title, state, since, detail, help }) =>
-      html`<li>
-        ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
-          ><code>${code}</code> ${title}<br /><span class="mute"
-            >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
-            ${helpLink(help)}</span
-          ></span
-        >
-      </li>`,
+      html`${badge(state, state === 'down' ? 'danger' : 'warning')} <code>${code}</code> ${title}
+        <small
+          >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
+          ${helpLink(help)}</small
+        >`,
   )
-  const list =
-    items.length === 0
-      ? html`<p>None.</p>`
-      : html`<ul class="why">
-          ${items}
-        </ul>`
   return card(
     'Problems',
-    html`${list} ${withoutThumbnails(header)}
-      <p class="mute">
-        Those of this console and of all workers. Gateways have their own: see
-        <code>intake_problem</code> or <code>intake status</code>.
-      </p>`,
+    html`${items.length === 0 ? mute('None.') : list(items)} ${withoutThumbnails(header)}
+    ${mute(
+      html`Those of this console and of all workers. Gateways have their own: see
+        <code>intake_problem</code> or <code>intake status</code>.`,
+    )}`,
   )
 }
 
@@ -222,71 +185,52 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
   const rows = [...new Set(ofKeys.map(groupOf))].map((group) => {
     const own = ofKeys.filter((outcome) => groupOf(outcome) === group)
     const accepted = own.find(({ code }) => code === 'accepted')
-    const refused = own.filter(({ code }) => isRefusal(code))
-    const sum = refused.reduce((total, { records }) => total + records, 0)
-    return html`<tr>
-      <td>${own[0] && senderName(own[0], names)}</td>
-      <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
-      <td class="num" data-label="Accepted">${wholeNumber(accepted?.records ?? 0)}</td>
-      <td class="num" data-label="Refused">${wholeNumber(sum)}</td>
-      <td data-label="Mostly">${refused[0] && meaningOf(refused[0].code)}</td>
-    </tr>`
+    return { own, accepted, refused: own.filter(({ code }) => isRefusal(code)) }
   })
-  const heading = html`API keys
-    <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
-  const head = html`<th>Key</th>
-    <th class="hide"></th>
-    <th class="num">Accepted</th>
-    <th class="num">Refused</th>
-    <th>Mostly</th>`
-  const cut =
-    keys.length < outcomesMax
-      ? undefined
-      : html`<p class="mute">Of the ${outcomesMax} most frequent outcomes of a key.</p>`
-  return html`<section class="card" id="keys">
-    <h2>${heading}</h2>
-    ${rows.length === 0 ? html`<p class="mute">None was used.</p>` : table('API keys', head, rows)}
-    ${cut}
-  </section>`
+  const hours = Math.round((daySteps.to - daySteps.from) / 3_600_000)
+  return card(
+    html`API keys <small>last ${hours} hours</small>`,
+    html`${table('API keys', rows, [
+      ['Key', ({ own: [first] }) => first && senderName(first, names)],
+      ['', ({ accepted }) => accepted && spark(accepted.series, { height: 20 }), 'hide'],
+      ['Accepted', ({ accepted }) => accepted?.records ?? 0, 'num'],
+      ['Refused', ({ refused }) => sumOf(refused, ({ records }) => records), 'num'],
+      ['Mostly', ({ refused: [first] }) => first && meaningOf(first.code)],
+    ])}${mute(
+      keys.length >= outcomesMax && `Of the ${outcomesMax} most frequent outcomes of a key.`,
+    )}`,
+    'keys',
+  )
 }
 
 function queueTable(header: Header): Html {
   const { freshness, deadLetters } = header
   const paused = pausedKinds(header)
-  const number = (value: number | undefined) => (value === undefined ? absent : wholeNumber(value))
-  const seconds = (value: number | undefined) =>
-    value === undefined || !Number.isFinite(value) || value === 0 ? absent : shortDuration(value)
-  const rows: [string, (kind: RecordKind, state: Freshness) => HtmlValue][] = [
+  const seconds = (value = 0) =>
+    value === 0 || !Number.isFinite(value) ? absent : shortDuration(value)
+  const rows: [string, (kind: RecordKind, backlog: Backlog | undefined) => HtmlValue][] = [
     ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-    ['Frames waiting', (_, { backlog }) => number(backlog?.waiting)],
-    ['in progress', (_, { backlog }) => number(backlog?.active)],
-    ['postponed', (_, { backlog }) => number(backlog?.delayed)],
-    ['Rows', (_, { backlog }) => number(backlog?.rows)],
-    ['Oldest row', (_, { backlog }) => seconds(backlog?.oldestAgeSeconds)],
-    ['Drained in', (_, { backlog }) => seconds(backlog?.secondsToDrain)],
+    ['Frames waiting', (_, backlog) => backlog?.waiting ?? absent],
+    ['in progress', (_, backlog) => backlog?.active ?? absent],
+    ['postponed', (_, backlog) => backlog?.delayed ?? absent],
+    ['Rows', (_, backlog) => backlog?.rows ?? absent],
+    ['Oldest row', (_, backlog) => seconds(backlog?.oldestAgeSeconds)],
+    ['Drained in', (_, backlog) => seconds(backlog?.secondsToDrain)],
   ]
+  const cell =
+    (kind: RecordKind) =>
+    ([, valueOf]: (typeof rows)[number]) =>
+      valueOf(kind, freshness[kind].backlog)
   const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
   return card(
-    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}`,
-    table(
-      'Queues',
-      html`<th></th>
-        <th class="num">Events</th>
-        <th class="num">Feedback</th>`,
-      html`${rows.map(
-          ([name, valueOf]) =>
-            html`<tr>
-              <th scope="row">${name}</th>
-              ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
-            </tr>`,
-        )}
-        <tr>
-          <th scope="row">Dead letters</th>
-          <td class="num" colspan="2">
-            <a href="${withApp('/dead-letters', header.app)}">${wholeNumber(deadLetters)}</a>
-          </td>
-        </tr>`,
-      'queues',
-    ),
+    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}
+      <a href="${withApp('/dead-letters', header.app)}"
+        >${wholeNumber(deadLetters)} ${plural(deadLetters, 'dead letter')}</a
+      >`,
+    table('Queues', rows, [
+      ['', ([name]) => name],
+      ['Events', cell('logs'), 'num'],
+      ['Feedback', cell('feedback'), 'num'],
+    ]),
   )
 }
