@@ -101,8 +101,8 @@ export function chart(options: Chart): Html {
       >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" /></a>`)}</g
     >`
   return html`<p class="vh">${label}</p>
-    <svg class="chart axes" aria-hidden="true" height="${bottom + 24}">
-      ${grid.map((value) => html`<line class="grid" x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" /><text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}
+    <svg class="chart" aria-hidden="true" height="${bottom + 24}">
+      ${grid.map((value) => html`<line x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" /><text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}
       <line class="axis" x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />
       ${bars}${labels}${links}</svg
     >${legend}${numbersTable({ ...options, href })}`

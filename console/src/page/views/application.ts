@@ -102,7 +102,7 @@ export function applicationView(options: {
         versionChart(application, data, header),
       )}
       ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
-      <div class="grid g2">
+      <div class="grid">
         ${card(
           html`Top events <a href="${listPath('logs', { application })}">all events</a>`,
           eventBars(data.topEvents, 'events'),

@@ -75,7 +75,7 @@ export function deadLetterList(
               >
               ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
           ),
-    body: html`<div class="grid g31">
+    body: html`<div class="grid split">
       <div>
         <ul class="inbox">
           ${items}

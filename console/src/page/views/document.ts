@@ -62,7 +62,7 @@ export function document(options: DocumentOptions): Html {
         ${isLive ? live : undefined}
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="vh" href="#main">Skip to the content</a>
         ${headerOf(options)}
         <main id="main">
           ${patterns}${alert}

@@ -65,7 +65,7 @@ export function feedbackList(options: Inbox): Html {
         </div>
         ${pane(options, listed)}
       </div>
-      <div class="grid g2">${counts(options, { ...rest }, { from, to, period })}</div>
+      <div class="grid">${counts(options, { ...rest }, { from, to, period })}</div>
       <p class="mute">
         ${wholeNumber(facets.total)} feedback in this period. A webhook takes them to GitHub, Slack
         or Teams, where they get a state and an owner: ${helpLink('docs/webhook.md')}.

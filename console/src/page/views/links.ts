@@ -48,7 +48,7 @@ export function applicationTabs(application: string, current: 'overview' | 'cata
     ['overview', 'Overview', ''],
     ['catalogue', 'Catalogue', '?tab=catalogue'],
   ] as const
-  return html`<nav class="tabs" aria-label="Views of the application">
+  return html`<nav class="seg" aria-label="Views of the application">
     ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}" ${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
   </nav>`
 }
@@ -78,7 +78,7 @@ export const helpLink = (file: string): Html =>
       .replaceAll('_', ' ')}</a
   >`
 
-const colours = 8
+const colours = 6
 const tagLength = 20
 
 /**

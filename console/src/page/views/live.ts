@@ -51,7 +51,7 @@ export function liveView(options: {
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
     </div>`,
     body: html`${filterForm({ path: '/live', search })}
-      <div class="grid g31">
+      <div class="grid split">
         <div>
           ${liveChart(besides)}
           ${card(

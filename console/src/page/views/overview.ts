@@ -68,7 +68,7 @@ export function overviewView(options: OverviewOptions): Html {
             html`Arrivals <small class="hide">when gateways accepted or refused it</small>`,
             arrivalChart(arrivals, steps),
           )}
-          <div class="grid g2">
+          <div class="grid">
             ${card(
               html`Top events <a href="/events">all events</a>`,
               bars(

@@ -57,7 +57,7 @@ export function recordView(options: RecordOptions): Html {
     crumbs: html`<a href="${withApp(path, header.app)}">${name}</a
       >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
     body: html`${isFeedback ? html`<article class="card big">${feedbackPane({ ...options, columns })}</article>` : undefined}
-      <div class="grid g31">
+      <div class="grid split">
         <div>
           ${isFeedback ? undefined : params(found.record, head)}
           ${timeline(found, { head, app: header.app })}

@@ -14,7 +14,7 @@ import { clockTime } from '../zone.ts'
 import { document } from './document.ts'
 import { helpLink, withApp } from './links.ts'
 import { arrivalChart, meaningOf, senderName, sumOf, type KeyNames } from './outcomes.ts'
-import { alert, badge, card, list, mute, problemAlert } from './parts.ts'
+import { alert, badge, card, list, mute, problemAlert, tile } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
 /** The data of the status view that comes from ClickHouse. */
@@ -60,14 +60,14 @@ export function statusView(options: {
     title: 'Status',
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
     body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
-      <div class="grid g21">
+      <div class="grid split">
         ${card(
           html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
           data === undefined ? mute('Not known.') : arrivalChart(data.minutes, data.minuteSteps),
         )}
         ${problems(header)}
       </div>
-      <div class="grid g2">
+      <div class="grid">
         ${data === undefined ? undefined : keyTable(data)} ${queueTable(header)}
       </div>`,
   })
@@ -82,14 +82,14 @@ function way(
   const { logs, feedback } = header.freshness
   const { backlog, isLate } = logs
   const isPaused = pausedKinds(header).includes('logs')
-  const slow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
+  const isSlow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30
   const lastMinute = data?.minutes.at(-2)?.events
-  const steps: [string, HtmlValue, HtmlValue, string][] = [
+  const steps: [string, HtmlValue, HtmlValue, isWarning: boolean][] = [
     [
       'Gateways',
       lastMinute === undefined ? absent : `${rate(lastMinute / 60)}/s`,
       html`accepted, last full minute${reports('gateway', processes?.gateway)}`,
-      processes === undefined || hasAll(processes.gateway) ? '' : 'slow',
+      processes !== undefined && !hasAll(processes.gateway),
     ],
     [
       'Queue',
@@ -101,7 +101,7 @@ function way(
         : html`${isPaused ? 'paused, ' : undefined}in
           ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
           frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
-      slow,
+      isSlow,
     ],
     [
       'Workers',
@@ -109,7 +109,7 @@ function way(
         ? 'not known'
         : `${processes.worker.reporting} of ${processes.worker.reporting + processes.worker.stopped} up`,
       html`${drain(backlog)}${processes && hasAll(processes.worker) ? undefined : reports('worker', processes?.worker)}`,
-      processes === undefined || hasAll(processes.worker) ? slow : 'slow',
+      isSlow || (processes !== undefined && !hasAll(processes.worker)),
     ],
     [
       'Visible',
@@ -119,21 +119,12 @@ function way(
       feedback.visibleUntilMs === undefined
         ? ''
         : html`feedback up to ${clockTime(feedback.visibleUntilMs)}`,
-      isLate ? 'slow' : '',
+      isLate,
     ],
   ]
-  return card(
-    html`From gateway to table <small>events, now</small>`,
-    html`<ol class="path">
-      ${steps.map(
-        ([name, value, note, state]) =>
-          html`<li class="${state}">
-            <h3>${name}</h3>
-            <b>${value}</b><span class="mute">${note}</span>
-          </li>`,
-      )}
-    </ol>`,
-  )
+  return html`<div class="grid g4">
+    ${steps.map(([title, value, note, isWarning]) => tile({ title, value, note, isWarning }))}
+  </div>`
 }
 
 /** How long the queue needs to become empty. */
@@ -227,10 +218,15 @@ function queueTable(header: Header): Html {
       <a href="${withApp('/dead-letters', header.app)}"
         >${wholeNumber(deadLetters)} ${plural(deadLetters, 'dead letter')}</a
       >`,
-    table('Queues', rows, [
-      ['', ([name]) => name],
-      ['Events', cell('logs'), 'num'],
-      ['Feedback', cell('feedback'), 'num'],
-    ]),
+    table(
+      'Queues',
+      rows,
+      [
+        ['', ([name]) => name],
+        ['Events', cell('logs'), 'num'],
+        ['Feedback', cell('feedback'), 'num'],
+      ],
+      { isStacked: false },
+    ),
   )
 }
