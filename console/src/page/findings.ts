@@ -1,6 +1,6 @@
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
-import { readVersionCodes } from './read-version-codes.ts'
+import { readVersionCodes } from './read-catalogue.ts'
 import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
 import { cutName, ofApplication, querySettings } from './records.ts'
 

@@ -1,4 +1,4 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
@@ -78,6 +78,34 @@ export interface Found<Row> {
   hasMore: boolean
   /** The part of the period that was not searched, because the search took too long. */
   unread?: TimeWindow
+}
+
+/** One page of a list that is divided into pages. */
+export interface NumberedPage<Row> {
+  rows: Row[]
+  /** From 1. */
+  number: number
+  hasMore: boolean
+}
+
+export const pageRows = 100
+
+/**
+ * Reads a page of the rows that `sql` selects.
+ *
+ * @param sql without `LIMIT` and settings
+ */
+export async function readPage<Row>(
+  reader: RecordReader,
+  number: number,
+  sql: string,
+  params: QueryParams = {},
+): Promise<NumberedPage<Row>> {
+  const rows = await reader.query<Row>(
+    `${sql} LIMIT ${pageRows + 1} OFFSET {offset:UInt32} ${querySettings}`,
+    { ...params, offset: (number - 1) * pageRows },
+  )
+  return { rows: rows.slice(0, pageRows), number, hasMore: rows.length > pageRows }
 }
 
 /**

@@ -38,6 +38,18 @@ export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } &
   period?: PeriodName | undefined
 }
 
+/** A search in any period, from its first page. */
+export function withoutPeriod({ after: _, from: __, to: ___, ...search }: Search): Search {
+  return search
+}
+
+/** Limits a search to one step of a chart. */
+export const stepAt = (fromMs: number, { stepMs }: { stepMs: number }): ListSearch => ({
+  period: undefined,
+  from: new Date(fromMs),
+  to: new Date(fromMs + stepMs),
+})
+
 /** The last record of a page: the next page begins after it. */
 export interface Cursor {
   id: string
@@ -170,6 +182,17 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
     throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
   }
   return text === '' ? undefined : text
+}
+
+/**
+ * Reads the number of a page; 1 if absent.
+ *
+ * @throws {PageError} 400
+ */
+export function readPageNumber(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '1'
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new PageError(400, `${name} must be the number of a page.`)
 }
 
 /** Reads a time: UTC if it has no offset, as from `<input type="datetime-local">`. */

@@ -2,12 +2,11 @@ import { badNames } from '../bad-events.ts'
 import { readSummary } from '../overview.ts'
 import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, type Steps } from '../period.ts'
-import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
+import { readCatalogue, readVersionCodes } from '../read-catalogue.ts'
 import { readCountedAt, readTopEvents, readVersions, readVersionSteps } from '../read-counts.ts'
 import { readCrashes } from '../read-crashes.ts'
 import { readSessions, readWeeks } from '../read-usage.ts'
-import { readVersionCodes } from '../read-version-codes.ts'
-import { applicationOf, searchLengthMax } from '../search.ts'
+import { applicationOf, readPageNumber, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
 import { createViewParts } from '../view-parts.ts'
@@ -25,7 +24,12 @@ export function applicationRoutes(context: ViewContext) {
     if (application.length > searchLengthMax)
       throw new PageError(404, 'There is no such application.')
     if (query.get('tab') === 'catalogue') {
-      const pages = readPages(query)
+      const numberOf = (name: string) => readPageNumber(query, name)
+      const pages = {
+        drift: numberOf('drift'),
+        warnings: numberOf('warnings'),
+        entries: numberOf('entries'),
+      }
       const read = () =>
         Promise.all([
           readCatalogue(reader, application, pages),
@@ -66,20 +70,4 @@ export function applicationRoutes(context: ViewContext) {
     const own = { versionSteps, errors, versions, crashes, sessions, weeks }
     return { ...summary, ...own, isPartial: isPartial() }
   }
-}
-
-/**
- * Reads the page number of each table from a query string; an absent number is 1.
- *
- * @throws {PageError} 400
- */
-function readPages(query: URLSearchParams): Record<CatalogueTable, number> {
-  const pages: Record<CatalogueTable, number> = { drift: 1, warnings: 1, entries: 1 }
-  for (const name of catalogueTables) {
-    const text = query.get(name) ?? '1'
-    if (!/^[1-9]\d{0,4}$/.test(text))
-      throw new PageError(400, `${name} must be the number of a page.`)
-    pages[name] = Number(text)
-  }
-  return pages
 }

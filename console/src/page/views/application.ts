@@ -9,6 +9,7 @@ import { periods, startsOf, type PeriodName } from '../period.ts'
 import type { Crash } from '../read-crashes.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
 import type { VersionSessions, WeekDevices } from '../read-usage.ts'
+import { stepAt } from '../search.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
@@ -142,8 +143,7 @@ function versionChart(application: string, data: ApplicationData, header: Header
     columns,
     label: `${wholeNumber(sumOf(versionSteps, ({ events }) => events))} events by version. The table below has every step.`,
     legend: html`<p class="legend">${columns.map(([series, name]) => legendKey(series, name))}</p>`,
-    href: (from) =>
-      listPath('logs', { application, from: new Date(from), to: new Date(from + steps.stepMs) }),
+    href: (from) => listPath('logs', { application, ...stepAt(from, steps) }),
     completeUntilMs: header.freshness.logs.visibleUntilMs,
   })}${mute(versions.length >= versionsMax && `The ${versionsMax} versions with most events.`)}`
 }

@@ -2,18 +2,16 @@ import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import {
-  cataloguePageRows,
   type Catalogue,
   type CatalogueEntry,
-  type CataloguePage,
-  type CatalogueTable,
+  type VersionCode,
   type DriftEntry,
   type WarningEntry,
 } from '../read-catalogue.ts'
+import type { NumberedPage } from '../records.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import type { VersionCode } from '../read-version-codes.ts'
 import {
   applicationPath,
   applicationTabs,
@@ -22,7 +20,7 @@ import {
   shortLink,
   timeElement,
 } from './links.ts'
-import { badge, card, countedNote, mute } from './parts.ts'
+import { badge, card, countedNote, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -51,15 +49,15 @@ export function catalogueView(options: {
   const { header, application, catalogue, codes } = options
   const { drift, warnings, entries } = catalogue
   const section = (
-    id: CatalogueTable,
+    id: keyof Catalogue,
     heading: HtmlValue,
-    page: CataloguePage<unknown>,
+    page: NumberedPage<unknown>,
     body: Html,
   ) =>
     card(
       heading,
-      html`${page.number > 1 && page.rows.length === 0 ? mute('There are no more.') : body}
-      ${pageLinks(application, id, page)}`,
+      html`${body}
+      ${pager(page, (number) => applicationPath(application, `?tab=catalogue&${id}=${number}#${id}`))}`,
       id,
     )
   return document({
@@ -73,23 +71,6 @@ export function catalogueView(options: {
     ${section('warnings', 'Data quality', warnings, warningTable(warnings.rows))}
     ${section('entries', html`Events and params <small>all that is stored</small>`, entries, entryTable(application, entries.rows))}`,
   })
-}
-
-/** Says which rows are shown, with links to other pages. Undefined if all rows are shown. */
-function pageLinks(
-  application: string,
-  id: CatalogueTable,
-  { rows, number, hasMore }: CataloguePage<unknown>,
-): Html | undefined {
-  if (number === 1 && !hasMore) return undefined
-  const first = (number - 1) * cataloguePageRows + 1
-  const link = (to: number, text: string) =>
-    html`<a href="${applicationPath(application, `?tab=catalogue&${id}=${to}#${id}`)}">${text}</a> `
-  return html`<p class="pages">
-    ${rows.length > 0 ? `Rows ${wholeNumber(first)} to ${wholeNumber(first + rows.length - 1)}. ` : undefined}
-    ${number > 1 ? link(number - 1, 'Back') : undefined}
-    ${hasMore ? link(number + 1, 'More') : undefined}
-  </p>`
 }
 
 /**

@@ -5,6 +5,7 @@ import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
+import { stepAt } from '../search.ts'
 import { table } from '../table.ts'
 import { clockElement, listPath } from './links.ts'
 import { mute } from './parts.ts'
@@ -17,14 +18,14 @@ export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number):
 const arrivalSeries = ['events', 'feedback', 'refused'] as const
 
 /** Draws how many events, feedback and refusals arrived in each step. */
-export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Html {
+export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
   const names = arrivalSeries.map((name) => {
     const total = sumOf(points, (point) => point[name])
     return [name, `${name} ${wholeNumber(total)}`] as const
   })
   return chart({
     points,
-    stepMs,
+    stepMs: steps.stepMs,
     columns: arrivalSeries.map((name) => [name, name]),
     label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}. The table below has every step.`,
     legend: html`<p class="legend">
@@ -32,7 +33,7 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
         >The last bar is not over yet.</span
       >
     </p>`,
-    href: (from) => listPath('logs', { from: new Date(from), to: new Date(from + stepMs) }),
+    href: (from) => listPath('logs', stepAt(from, steps)),
     completeUntilMs: points.at(-1)?.t,
   })
 }

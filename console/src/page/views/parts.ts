@@ -4,7 +4,7 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
-import { nameMax } from '../records.ts'
+import { nameMax, pageRows, type NumberedPage } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { clockTime } from '../zone.ts'
 import { helpLink, shortLink } from './links.ts'
@@ -89,6 +89,21 @@ export function nameLink(name: string, href: string): Html {
     href,
     name === '' ? html`<i class="mute">none</i>` : clientText(name, nameMax, listMarksMax),
   )
+}
+
+/** Says which rows are shown, with links to other pages. Undefined if all rows are shown. */
+export function pager(
+  { rows, number, hasMore }: NumberedPage<unknown>,
+  hrefOf: (number: number) => string,
+): Html | undefined {
+  if (number === 1 && !hasMore) return undefined
+  const first = (number - 1) * pageRows + 1
+  const range = `Rows ${wholeNumber(first)} to ${wholeNumber(first + rows.length - 1)}.`
+  return html`<p class="pages">
+    ${rows.length > 0 ? range : 'There are no more.'}
+    ${number > 1 ? html`<a href="${hrefOf(number - 1)}">Back</a>` : undefined}
+    ${hasMore ? html`<a href="${hrefOf(number + 1)}">More</a>` : undefined}
+  </p>`
 }
 
 /** Links to the same view, one for each period. The link of the current period is marked. */

@@ -1,12 +1,13 @@
 import { plural } from '@intake/runtime'
 import { kinds, type RecordKind } from '@intake/contract'
+import type { ReportingProcesses } from '@intake/redis'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
-import type { Backlog, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { Backlog, Header, WorkerState } from '../worker-state.ts'
 import type { RaisedAlert } from '../read-alerts.ts'
 import { alertCard } from './alerts.ts'
 import { table } from '../table.ts'
@@ -136,10 +137,10 @@ function drain(backlog: Backlog | undefined): string {
     : 'the queue is not getting shorter'
 }
 
-const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
+const hasAll = ({ reporting, stopped }: ReportingProcesses) => reporting > 0 && stopped === 0
 
 /** Shows how many processes report and how many have stopped; undefined if that is not known. */
-function reports(service: string, processes: Processes | undefined): Html | undefined {
+function reports(service: string, processes: ReportingProcesses | undefined): Html | undefined {
   if (processes === undefined) return undefined
   const { reporting, stopped, stoppedAtMs } = processes
   const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
