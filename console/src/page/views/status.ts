@@ -1,6 +1,6 @@
 import { plural } from '@intake/runtime'
 import { kinds, type RecordKind } from '@intake/contract'
-import type { ReportingProcesses } from '@intake/redis'
+import type { ReportingProcesses, ReportingService } from '@intake/redis'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
@@ -31,6 +31,9 @@ export interface StatusData {
   alerts: RaisedAlert[]
 }
 
+/** Undefined if Redis does not respond. */
+type AllProcesses = Awaited<ReturnType<WorkerState['processes']>>
+
 const absent = '–'
 
 /** The kinds of records whose queue an operator has paused. */
@@ -39,14 +42,11 @@ function pausedKinds({ problems: present }: Header): RecordKind[] {
   return kinds.filter((kind) => detail?.includes(kind))
 }
 
-/**
- * @param options.data undefined if ClickHouse does not respond
- * @param options.processes undefined if Redis does not respond
- */
+/** @param options.data undefined if ClickHouse does not respond */
 export function statusView(options: {
   header: Header
   data: StatusData | undefined
-  processes: Awaited<ReturnType<WorkerState['processes']>>
+  processes: AllProcesses
 }): Html {
   const { header, data, processes } = options
   const [worst] = header.problems
@@ -75,51 +75,36 @@ export function statusView(options: {
 }
 
 /** Shows the steps that a record passes through, and the present state of each step. */
-function way(
-  header: Header,
-  data: StatusData | undefined,
-  processes: Awaited<ReturnType<WorkerState['processes']>>,
-): Html {
+function way(header: Header, data: StatusData | undefined, processes: AllProcesses): Html {
   const { logs, feedback } = header.freshness
   const { backlog, isLate } = logs
   const isPaused = pausedKinds(header).includes('logs')
   const isSlow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30
   const lastMinute = data?.minutes.at(-2)?.events
+  const upTo = (ms: number | undefined) => (ms === undefined ? 'not known' : clockTime(ms))
   const steps: [string, HtmlValue, HtmlValue, isWarning: boolean][] = [
     [
       'Gateways',
-      lastMinute === undefined ? absent : `${rate(lastMinute / 60)}/s`,
-      html`accepted, last full minute${reports('gateway', processes?.gateway)}`,
-      processes !== undefined && !hasAll(processes.gateway),
+      lastMinute === undefined ? absent : `${wholeNumber(Number((lastMinute / 60).toFixed(1)))}/s`,
+      html`accepted, last full minute<br />${reports('gateway', processes)}`,
+      isMissing(processes?.gateway),
     ],
     [
       'Queue',
-      backlog === undefined
-        ? 'not known'
-        : html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}`,
-      backlog === undefined
-        ? 'Redis does not respond'
-        : html`${isPaused ? 'paused, ' : undefined}in
-          ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
-          frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
+      backlog ? html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}` : absent,
+      `${isPaused ? 'paused, ' : ''}${drain(backlog)}`,
       isSlow,
     ],
     [
       'Workers',
-      processes === undefined
-        ? 'not known'
-        : `${processes.worker.reporting} of ${processes.worker.reporting + processes.worker.stopped} up`,
-      html`${drain(backlog)}${processes && hasAll(processes.worker) ? undefined : reports('worker', processes?.worker)}`,
-      isSlow || (processes !== undefined && !hasAll(processes.worker)),
+      processes ? `${processes.worker.reporting} up` : absent,
+      reports('worker', processes),
+      isSlow || isMissing(processes?.worker),
     ],
     [
-      'Visible',
-      logs.visibleUntilMs === undefined
-        ? 'not known'
-        : html`up to ${clockTime(logs.visibleUntilMs)}`,
-      feedback.visibleUntilMs === undefined
-        ? ''
-        : html`feedback up to ${clockTime(feedback.visibleUntilMs)}`,
+      'Visible up to',
+      upTo(logs.visibleUntilMs),
+      `feedback: ${upTo(feedback.visibleUntilMs)}`,
       isLate,
     ],
   ]
@@ -131,25 +116,22 @@ function way(
 /** How long the queue needs to become empty. */
 function drain(backlog: Backlog | undefined): string {
   if (backlog === undefined) return 'Redis does not respond'
-  if (backlog.rows === 0) return 'the queue is empty'
+  if (backlog.rows === 0) return 'empty'
   return Number.isFinite(backlog.secondsToDrain)
-    ? `the queue is empty in about ${shortDuration(backlog.secondsToDrain)}`
-    : 'the queue is not getting shorter'
+    ? `empty in about ${shortDuration(backlog.secondsToDrain)}`
+    : 'not getting shorter'
 }
 
-const hasAll = ({ reporting, stopped }: ReportingProcesses) => reporting > 0 && stopped === 0
+const isMissing = (processes: ReportingProcesses | undefined) =>
+  processes !== undefined && (processes.reporting === 0 || processes.stopped > 0)
 
 /** Shows how many processes report and how many have stopped; undefined if that is not known. */
-function reports(service: string, processes: ReportingProcesses | undefined): Html | undefined {
+function reports(service: ReportingService, processes: AllProcesses): string | undefined {
   if (processes === undefined) return undefined
-  const { reporting, stopped, stoppedAtMs } = processes
+  const { reporting, stopped, stoppedAtMs } = processes[service]
   const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
-  const count = reporting === 0 ? 'no' : wholeNumber(reporting)
-  return html`<br />${count} ${reporting > 1 ? `${service}s report` : `${service} reports`}${last}`
+  return `${reporting} ${plural(reporting, service)} reporting${last}`
 }
-
-const rate = (perSecond: number) =>
-  perSecond < 10 ? String(Number(perSecond.toFixed(1))) : wholeNumber(Math.round(perSecond))
 
 function problems(header: Header): Html {
   const items = header.problems.map(
