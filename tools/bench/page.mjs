@@ -112,7 +112,7 @@ async function startServices() {
  */
 async function fill(owner) {
   const progress = (loaded) => say(`${loaded.toLocaleString('en-US')} events`)
-  await load(owner, { fleet: { rows, endMs: Date.now(), applications }, progress })
+  await load(owner, { fleet: { rows, days: 90, endMs: Date.now(), applications }, progress })
   await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
     SELECT toStartOfMinute(now('UTC')) - 60 * (number % 43200), concat('key_', toString(intDiv(number, 43200) % 4)), 'logs',
       if(intDiv(number, 172800) % 2 = 0, 'accepted', 'bundle_not_allowed'), generateUUIDv4(), 1 + cityHash64(number) % 900

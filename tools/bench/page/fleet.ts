@@ -4,18 +4,18 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
 /**
  * A fleet of devices. Their events are computed in SQL and are always the same, because every value
  * is computed from the number of its event. Events are numbered in the order of their arrival. The
- * last one, number `rows - 1`, arrives just before `endMs`, almost 90 days after number 0.
+ * last one, number `rows - 1`, arrives just before `endMs`, almost `days` after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */
   rows: number
-  /** The end of the 90 days in which events arrive, in milliseconds since 1970. */
+  /** The end of the time in which events arrive, in milliseconds since 1970. */
   endMs: number
+  days: number
   /** The number of applications. The first ones have most devices. */
   applications: number
 }
 
-const fleetDays = 90
 const eventsPerSession = 20
 const devices = 100_000
 
@@ -86,8 +86,9 @@ const params = `concat(
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {
   const { from, to, repeated } = range
   const { applications } = fleet
-  const stepMs = (fleetDays * dayMs) / fleet.rows
-  const startMs = fleet.endMs - fleetDays * dayMs
+  const lengthMs = fleet.days * dayMs
+  const stepMs = lengthMs / fleet.rows
+  const startMs = fleet.endMs - lengthMs
   return `WITH number AS n,
   intDiv(n, ${eventsPerSession}) AS session, n % ${eventsPerSession} AS step,
   ${hash('session', '1')} AS session_hash, ${hash('n', '2')} AS event_hash,
@@ -97,7 +98,7 @@ export function logsSelect(fleet: Fleet, range: { from: number; to: number; repe
   ${hash('session', '5')} % 100 AS delay,
   multiIf(delay < 82, session_hash % 3000, delay < 97, session_hash % 3600000, session_hash % 864000000) AS late_ms,
   arrival_ms - late_ms - 1000 * (${eventsPerSession} * 21) + step * 20000 + event_hash % 15000 AS time_ms,
-  toUInt64(greatest(0, least(5, (time_ms - ${startMs}) / ${dayMs} / 18 + device_hash % 3 - 1))) AS version,
+  toUInt64(greatest(0, least(5, (time_ms - ${startMs}) / ${lengthMs / 5} + device_hash % 3 - 1))) AS version,
   toString(${ofModel(({ sdk }) => sdk - 21)} - device_hash % 2) AS os_version,
   concat(${ofModel(({ build }) => build)}, '.', toString(device_hash % 30)) AS incremental,
   greatest(0.01, (session_hash % 100 - step) / 100) AS battery,
