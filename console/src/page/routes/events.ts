@@ -58,13 +58,10 @@ export function eventRoutes({
   ): Promise<Suggestions> {
     const week = stepsOf('7d', nowMs)
     const counts = await countReader()
-    const [events, versions] = await Promise.all([
+    const [event, version] = await Promise.all([
       readTopEvents(counts, week, application),
       readVersions(counts, week, application),
     ])
-    return {
-      event: events.map(({ name }) => name),
-      version: versions.map(({ name }) => name),
-    }
+    return { event, version }
   }
 }

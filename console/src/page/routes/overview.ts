@@ -31,7 +31,8 @@ export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, vie
       cachedBriefly('budgets', () => state.keyBudgets()),
     ])
     const urls = processes?.gateway.urls ?? []
-    return overviewView({ header, data, period, sign, urls, budgets })
+    const sort = query.get('sort') ?? undefined
+    return overviewView({ header, data, period, sign, urls, budgets, sort })
   })
   view('/overview', async () => ({ path: '/status' }))
 }

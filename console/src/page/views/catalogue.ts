@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -20,7 +21,7 @@ import {
   shortLink,
   timeElement,
 } from './links.ts'
-import { badge, card, countedNote, pager } from './parts.ts'
+import { badge, card, countedNote, list, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -155,20 +156,34 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
   ])
 }
 
-/** The events, each with its params. */
+/** The events, each with its params folded in. */
 function entryTable(application: string, entries: readonly CatalogueEntry[]): Html {
-  return table('Events and params', entries, [
+  const events = [...new Set(entries.map(({ event }) => event))].map((event) => {
+    const own = entries.filter((entry) => entry.event === event)
+    // On the second page of an event with many params, the first of them stands for the event.
+    return { ...own[0]!, event, params: own.filter(({ param }) => param !== '') }
+  })
+  return table('Events and params', events, [
     [
-      'Event or param',
-      ({ event, param }) =>
-        param === ''
-          ? shortLink(listPath('logs', { application, event }), name(event, ''))
-          : html`<span class="mono indent">${shortText(paramName(param))}</span>`,
+      'Event',
+      ({ event, params }) =>
+        html`${shortLink(listPath('logs', { application, event }), name(event, ''))}${params.length === 0 ? undefined : paramsOf(params)}`,
     ],
-    ['Type', ({ param, types }) => (param === '' ? undefined : types)],
     ['Events', ({ records }) => records, 'num'],
     ['Devices (peak day)', ({ devices }) => devices, 'num'],
     ['Newest version', ({ newest_version }) => listText(newest_version, 60)],
     ['Last', ({ last_seen }) => timeElement(last_seen)],
   ])
 }
+
+const paramsOf = (params: readonly CatalogueEntry[]): Html =>
+  html`<details>
+    <summary>${params.length} ${plural(params.length, 'param')}</summary>
+    ${list(
+      params.map(
+        ({ param, types, records }) =>
+          html`<span class="mono">${shortText(paramName(param))}</span> ${types}
+            <small>${wholeNumber(records)}</small>`,
+      ),
+    )}
+  </details>`

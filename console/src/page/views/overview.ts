@@ -40,6 +40,8 @@ interface OverviewOptions {
   /** The URLs of the gateways. */
   urls: readonly string[]
   budgets: readonly KeyBudget[]
+  /** The title of the column by which the applications are sorted. */
+  sort: string | undefined
 }
 
 export function overviewView(options: OverviewOptions): Html {
@@ -132,7 +134,7 @@ function tiles({ data, period }: OverviewOptions): Html {
   </div>`
 }
 
-function applicationTable({ header, data, period }: OverviewOptions): Html {
+function applicationTable({ header, data, period, sort }: OverviewOptions): Html {
   const { applications, isExact } = data
   const lastOf = ({ lastMs }: ApplicationCounts) => {
     const silentMs = header.nowMs - lastMs - (isExact ? 0 : hourMs)
@@ -140,19 +142,24 @@ function applicationTable({ header, data, period }: OverviewOptions): Html {
       return badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning')
     return silentMs < hourMs && !isExact ? 'this hour' : ago(lastMs, header.nowMs)
   }
-  return html`${table('Applications', applications, [
+  return html`${table(
+    'Applications',
+    applications,
     [
-      'Application',
-      ({ bundle_identifier: id }) =>
-        html`<a href="${applicationPath(id, `?period=${period}`)}">${applicationTag(id)}</a>`,
+      [
+        'Application',
+        ({ bundle_identifier: id }) =>
+          html`<a href="${applicationPath(id, `?period=${period}`)}">${applicationTag(id)}</a>`,
+      ],
+      [`Last ${periods[period].name}`, ({ series }) => spark(series, { height: 22 }), 'hide'],
+      ['Events', ({ events }) => events, 'num'],
+      ['Feedback', ({ feedback }) => feedback, 'num'],
+      ['Devices', ({ devices }) => devices, 'num'],
+      ['Newest version', ({ newest_version: version }) => clientText(version, 60)],
+      ['Last event', lastOf, 'num'],
     ],
-    [`Last ${periods[period].name}`, ({ series }) => spark(series, { height: 22 }), 'hide'],
-    ['Events', ({ events }) => events, 'num'],
-    ['Feedback', ({ feedback }) => feedback, 'num'],
-    ['Devices', ({ devices }) => devices, 'num'],
-    ['Newest version', ({ newest_version: version }) => clientText(version, 60)],
-    ['Last event', lastOf, 'num'],
-  ])}${mute(
+    { sort, sortedBy: (title) => `/?${new URLSearchParams({ period, sort: title }).toString()}` },
+  )}${mute(
     applications.length >= applicationsMax &&
       `The ${applicationsMax} applications with most events.`,
   )}`
