@@ -213,10 +213,11 @@ async function define(
   if (faults.length > 0) throw new UsageError(`${faults.join('; ')}.`)
   await noteAnalyst(action, analyst)
   await writeAnalyst(clickhouse, analyst)
+  const isEmbedded = await writeUserFile(analyst)
   const state = await defineAnalyst(clickhouse, analyst)
-  const isWritten = await writeUserFile(analyst)
-  if (isWritten)
-    return note('End npm start and start it again: ClickHouse reads its users at the start.')
+  if (isEmbedded) {
+    note("With file(), users of npm start's own engine can read all its data: docs/analysts.md.")
+  }
   if (state === 'defined') return
   if (state === 'cluster') {
     note(
