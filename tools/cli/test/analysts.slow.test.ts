@@ -20,9 +20,7 @@ const connect = (t: Test, url: string) => {
 }
 
 t.test('an analyst of npm start can log in at once, and a change holds at once', async (t) => {
-  const scope = '--bundle com.example.app --without email,text --pseudonym unique_user_id'.split(
-    ' ',
-  )
+  const scope = '--bundle com.other --without email,text --pseudonym unique_user_id'.split(' ')
   const created = await intake(['analysts', 'create', 'mobile', ...scope, '--json'])
   t.match(created, { code: 0, stderr: /file\(\)/ })
   const login = JSON.parse(created.stdout) as Record<'user' | 'password' | 'database', string>
@@ -32,18 +30,17 @@ t.test('an analyst of npm start can log in at once, and a change holds at once',
   await owner.insertRows({ table: 'logs', members: [member(rows)], rows: 2 })
   const mine = connect(t, `http://${login.user}:${login.password}@127.0.0.1:${port}/intake_mobile`)
   const bundles = () => mine.query('SELECT bundle_identifier AS bundle FROM logs')
-  t.same(await bundles(), [{ bundle: 'com.example.app' }])
-  t.match(await intake(['analysts', 'set', 'mobile', '--bundle', 'com.other']), {
+  t.same(await bundles(), [{ bundle: 'com.other' }])
+  t.match(await intake(['analysts', 'set', 'mobile', '--bundle', 'com.example.app']), {
     code: 0,
     stderr: /file/,
   })
-  t.same(await bundles(), [{ bundle: 'com.other' }])
-  t.match(await intake(['analysts', 'set', 'mobile', '--bundle', 'com.example.app']), { code: 0 })
+  t.same(await bundles(), [{ bundle: 'com.example.app' }])
   t.same((await intake(['doctor'])).stdout.match(/analyst .*/gi), null)
   await owner.command('DROP VIEW intake_mobile.sessions')
   t.match(
     (await intake(['doctor'])).stdout,
-    /Analyst mobile: the view intake_mobile\.sessions is missing/,
+    /Analyst mobile: the view intake_mobile\.sessions .* is missing/,
   )
   t.match(await setUpAgain(), { stdout: /applied analyst mobile/, stderr: '' })
   t.notMatch(await setUpAgain(), { stdout: /analyst/ })
@@ -60,12 +57,9 @@ t.test('list and show print what was defined, and never the password', async (t)
 })
 
 t.test('an export for an analyst has only what the analyst sees', async (t) => {
-  await owner.command(
-    "INSERT INTO intake.watermark_raw SELECT arrayJoin(['logs', 'feedback']), '2026-11-22 00:00:00'",
-  )
   const to = join(dataDir, 'lake')
   const made = await intake(['export', '--to', to, '--analyst', 'mobile'])
-  t.match(made, { code: 0, stdout: /^1 record in 1 window/, stderr: 'zz' })
+  t.match(made, { code: 0, stdout: /^1 record in / })
   t.match(await intake(['export', '--to', to, '--verify']), { code: 0 })
 })
 
