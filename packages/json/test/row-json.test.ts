@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rowJson } from '../../src/record/row-json.ts'
+import { rowJson } from '../src/row-json.ts'
 
 t.test('an ordinary row is printed like JSON.stringify does', async (t) => {
   const row = { a: 'text 😀 \\ud83d', b: [1, 2.5, null], c: { d: true } }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '@intake/runtime'
-import { mapInTurns, type SenderTurns } from '../../../src/admission/fairness/in-turns.ts'
-import { createTurns } from '../../../src/admission/fairness/turns.ts'
+import { mapInTurns, type SenderTurns } from '../../src/fairness/in-turns.ts'
+import { createTurns } from '../../src/fairness/turns.ts'
 
 const turns = createTurns()
 const ownTurns: SenderTurns = {

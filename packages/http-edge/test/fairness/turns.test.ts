@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
-import { createTurns } from '../../../src/admission/fairness/turns.ts'
+import { createTurns } from '../../src/fairness/turns.ts'
 
 t.test('tasks run in order, and a failed one does not stop the next', async (t) => {
   const turns = createTurns()
