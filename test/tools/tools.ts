@@ -18,6 +18,7 @@ const run = promisify(execFile)
 const script = (name: string) =>
   fileURLToPath(new URL(`../../tools/scripts/${name}`, import.meta.url))
 const dataDir = createDataDir(t)
+const { lines, endpoints, clickhouse } = await startStack(t, { dataDir })
 const users = join(dataDir, 'clickhouse/config/users.d')
 mkdirSync(users, { recursive: true, mode: 0o700 })
 writeFileSync(
@@ -27,7 +28,12 @@ writeFileSync(
     createHash('sha256').update('dbt').digest('hex'),
   ),
 )
-const { lines, endpoints, clickhouse } = await startStack(t, { dataDir })
+// The engine reads its users when it starts, and npm start starts it again.
+process.kill(endpoints.pids.clickhouse ?? 0, 'SIGKILL')
+await until('ClickHouse knows the user of dbt', async () => {
+  const sql = "SELECT 1 FROM system.users WHERE name = 'intake_dbt'"
+  return (await clickhouse.query(sql).catch(() => [])).length === 1
+})
 
 const [, host = '', port = '', user = '', password = ''] =
   lines
