@@ -162,7 +162,11 @@ t.test('doctor finds rights that are not those of the definition', async (t) => 
 })
 
 t.test('the SQL for administrators is valid', async (t) => {
-  for (const statement of [...all.flatMap(rightsSql), ...removalSql(whole)]) {
+  for (const statement of [
+    ...all.flatMap((one) => [...rightsSql(one), ...rightsSql(one, 'fleet')]),
+    ...removalSql(whole),
+    ...removalSql(whole, 'fleet'),
+  ]) {
     await t.resolves(
       owner.query('SELECT formatQuery({statement:String})', { statement }),
       statement,

@@ -104,7 +104,7 @@ t.test('a server whose owner may not make users prints what an administrator run
     ...env,
     CLICKHOUSE_CLUSTER: 'fleet',
   })
-  t.match(onCluster.stderr, /CREATE USER IF NOT EXISTS ON CLUSTER 'fleet' `intake_web`/)
+  t.match(onCluster.stderr, /CREATE USER IF NOT EXISTS `intake_web` ON CLUSTER 'fleet' /)
   t.match(await intake(['analysts', 'remove', 'web'], env), {
     code: 0,
     stdout: 'Removed intake_web.\n',

@@ -59,39 +59,45 @@ export const usersOf = (analyst: Analyst): User[] => [
 /**
  * Returns the SQL that makes the users of an analyst, or gives existing ones these rights. Needs
  * the rights of deploy/clickhouse/users.xml, or those of an administrator.
+ *
+ * @param cluster whose servers all get the users; undefined: only the server that runs the SQL
  */
-export function rightsSql(analyst: Analyst): string[] {
+export function rightsSql(analyst: Analyst, cluster?: string): string[] {
   const users = usersOf(analyst)
+  const on = onCluster(cluster)
   return [
     ...['CREATE USER IF NOT EXISTS', 'ALTER USER'].flatMap((verb) =>
       users.map(
         ({ name, passwordSha256, canConnect, profile }) =>
-          `${verb} \`${name}\` IDENTIFIED WITH sha256_hash BY '${passwordSha256}' HOST ${canConnect ? 'ANY' : 'NONE'} SETTINGS PROFILE '${profile}'`,
+          `${verb} \`${name}\`${on} IDENTIFIED WITH sha256_hash BY '${passwordSha256}' HOST ${canConnect ? 'ANY' : 'NONE'} SETTINGS PROFILE '${profile}'`,
       ),
     ),
     ...users.flatMap(({ name, policies }) =>
       Object.entries(policies).map(
         ([table, condition]) =>
-          `CREATE ROW POLICY OR REPLACE ${databaseOf(analyst)} ON ${table} FOR SELECT USING ${condition} AS PERMISSIVE TO \`${name}\``,
+          `CREATE ROW POLICY OR REPLACE ${databaseOf(analyst)}${on} ON ${table} FOR SELECT USING ${condition} AS PERMISSIVE TO \`${name}\``,
       ),
     ),
     ...users.map(
       ({ name, tables }) =>
-        `GRANT ${tables.map((table) => `SELECT ON ${table}`).join(', ')} TO \`${name}\` WITH REPLACE OPTION`,
+        `GRANT${on} ${tables.map((table) => `SELECT ON ${table}`).join(', ')} TO \`${name}\` WITH REPLACE OPTION`,
     ),
   ]
 }
 
 /** Returns the SQL that removes what `rightsSql` has made. */
-export function removalSql(analyst: Analyst): string[] {
+export function removalSql(analyst: Analyst, cluster?: string): string[] {
   const users = usersOf(analyst)
+  const on = onCluster(cluster)
   return [
     ...users
       .flatMap(({ policies }) => Object.keys(policies))
-      .map((table) => `DROP ROW POLICY IF EXISTS ${databaseOf(analyst)} ON ${table}`),
-    `DROP USER IF EXISTS ${users.map(({ name }) => `\`${name}\``).join(', ')}`,
+      .map((table) => `DROP ROW POLICY IF EXISTS ${databaseOf(analyst)} ON ${table}${on}`),
+    `DROP USER IF EXISTS ${users.map(({ name }) => `\`${name}\``).join(', ')}${on}`,
   ]
 }
+
+const onCluster = (cluster?: string) => (cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`)
 
 /**
  * Returns the same users as a file for the folder users.d of the server.
