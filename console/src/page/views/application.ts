@@ -62,7 +62,7 @@ export function applicationView(options: {
   const eventBars = (rows: readonly NameCount[], total: number) =>
     bars(
       rows.map(({ name, count }) => ({
-        name,
+        name: name || 'others',
         count,
         note: percent(count / Math.max(1, total)),
         href: listPath('logs', { application, ...byName('event', name), period }),

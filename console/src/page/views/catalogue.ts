@@ -41,7 +41,7 @@ const meanings: Readonly<Record<string, string>> = {
   email: 'a text that looks like an e-mail address',
   card: 'a text that looks like the number of a payment card',
   catalogue_cut:
-    'a day with more events and params than are counted: the rarest are missing here, and the day is left out of changes',
+    'more events and params than are counted apart on a day or in its month: the others are missing here or counted together, and the day is left out of changes',
 }
 
 export function catalogueView(options: {
@@ -141,7 +141,7 @@ const versionName = (version: string, codes: readonly VersionCode[]): Html => {
 
 const name = (event: string, param: string): Html =>
   param === ''
-    ? html`<b>${clientText(event, 60, listMarksMax)}</b>`
+    ? html`<b>${event === '' ? 'others' : clientText(event, 60, listMarksMax)}</b>`
     : html`${clientText(event, 60, listMarksMax)}
         <span class="mono">${clientText(paramName(param), 60, listMarksMax)}</span>`
 

@@ -73,7 +73,7 @@ export function overviewView(options: OverviewOptions): Html {
               html`Top events <a href="/events">all events</a>`,
               bars(
                 topEvents.map(({ name, count, total }) => ({
-                  name,
+                  name: name || 'others',
                   count,
                   note: percent(count / Math.max(1, total)),
                   href: listPath('logs', { ...byName('event', name), period }),
