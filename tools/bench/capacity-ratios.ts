@@ -28,7 +28,7 @@ export interface Multiples {
   beyondBare: number
 }
 
-export function multiplesOf(name: string, costs: Costs): Multiples {
+function multiplesOf(name: string, costs: Costs): Multiples {
   const costOf = (one: string) => costs.get(one) as CpuByPart
   const [own, bare, naive] = [costOf(name), costOf('bare'), costOf('naive')]
   const durable = costOf('durable')

@@ -119,7 +119,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
  * The arguments of Node in the image of a gateway or worker. The flags are those of the image; the
  * program is the one in the tree `root`.
  */
-export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
+function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
   const program = `${part}/dist/main.js`
   const command = new RegExp(`^CMD (\\["node",.*"${program}"\\])$`, 'm').exec(dockerfile)?.[1]

@@ -46,7 +46,7 @@ export async function measureVisibility(
  *
  * @param ackTimes in milliseconds since 1970, ascending
  */
-export function visibleAfter(
+function visibleAfter(
   ackTimes: readonly number[],
   samples: readonly RowsSample[],
 ): number[] {
