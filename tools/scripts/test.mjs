@@ -17,7 +17,7 @@ import { divide, findTestFiles, isProperty, isSlow, sharesProcess } from './test
 /** The number of processes that run several files each. */
 const processes = 3
 /** The quick set runs this share of the random cases of a property test. */
-const quickPropertyRuns = '0.2'
+const quickPropertyRuns = '0.4'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'console', 'packages', 'clients', 'tools', 'test', 'deploy']
 
