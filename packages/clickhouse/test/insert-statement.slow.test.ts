@@ -186,7 +186,7 @@ for (const [table, row] of [
     )
     const rows = createRows(Number(PROPERTY_SEED), row, columns)
     const seen = await compare(t, table, [...every, ...rows])
-    t.ok((seen.get('200 null false') ?? 0) > 100, 'many rows were stored')
+    t.ok((seen.get('200 null false') ?? 0) > 50, 'many rows were stored')
     t.ok(seen.size > 5, `and many failed in different ways: ${[...seen].join('; ')}`)
   })
 }
