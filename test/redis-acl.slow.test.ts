@@ -114,7 +114,6 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   await startApp(t, 'gateway', {
     PORT: String(gatewayPort),
     GATEWAY_ADMIN_PORT: '0',
-    QUEUE_SHARDS: '2',
     REDIS_ACK_REPLICAS: '1',
   })
   const gateway = `http://127.0.0.1:${gatewayPort}`
