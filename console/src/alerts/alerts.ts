@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { AlertStore } from '@intake/access'
+import type { Alert, AlertStore } from '@intake/access'
 import type { ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
@@ -46,8 +46,7 @@ export function createAlertRun(options: {
     await store.insertRows({ table: 'alerts', members: [gzipSync(lines)], rows: rows.length })
   }
 
-  return async () => {
-    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+  async function run(all: readonly Alert[]): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
@@ -62,6 +61,14 @@ export function createAlertRun(options: {
     const told = [...messages, ...rows.filter((row) => row.is_message === 1)]
     const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))
     if (changes.size > 0) await sink.add([...changes].map((id) => ({ id, sender: alertSender })))
+  }
+
+  return async () => {
+    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    await run(all).catch((error: unknown) => {
+      // Without alerts, only the states of removed ones are late.
+      if (all.length > 0) throw error
+    })
   }
 }
 
