@@ -241,7 +241,7 @@ function evaluateAlerts(
     if (error instanceof ClickHouseError) watch.problems.note('alerts_late', describeError(error))
   }
   const alerts = createAlertStore({ redis })
-  const reader = createReader(context, countTimeoutMs, 1)
+  const reader = createReader(context, readTimeoutMs, 1)
   owner.own(
     startAlerts({
       run: createAlertRun({ alerts, reader, store, sink, onError }),

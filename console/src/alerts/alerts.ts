@@ -9,7 +9,10 @@ import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
 const intervalMs = 60_000
 /** A turn ends before its console polls again, so that the same console can take the next one. */
 const turnMs = 0.9 * intervalMs
-/** The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. */
+/**
+ * The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. There
+ * is none after a run that failed, so that alerts are known soon after ClickHouse is back.
+ */
 const pausePerRun = 5
 const redisTimeoutMs = 5_000
 /**
@@ -92,12 +95,9 @@ export function startAlerts(options: {
       if (clock.now() < notBefore) return
       if (!(await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock))) return
       const began = clock.now()
-      try {
-        await run()
-      } finally {
-        const pauseMs = pausePerRun * (clock.now() - began)
-        if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
-      }
+      await run()
+      const pauseMs = pausePerRun * (clock.now() - began)
+      if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
     },
     intervalMs,
     onError,
