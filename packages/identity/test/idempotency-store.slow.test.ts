@@ -8,8 +8,8 @@ import {
   createIdempotencyStore,
   type IdempotencyStore,
   type Reservation,
-} from '../../src/identity/idempotency-store.ts'
-import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
+} from '../src/idempotency-store.ts'
+import { createReservationLedger } from '../src/reservation-ledger.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

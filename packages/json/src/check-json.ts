@@ -1,6 +1,6 @@
 import { IntakeError, limits } from '@intake/contract'
-import { tooManyNodes } from './json-nodes.ts'
-import { documentedPointer } from './json-pointer.ts'
+import { tooManyNodes } from './count-nodes.ts'
+import { documentedPointer } from './documented-pointer.ts'
 import { isBeyond64Bits } from './lossless-json.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
-import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
+import { createFairGate } from '../../src/fairness/fair-gate.ts'
 
 /** Creates a gate. The tests pass it the name of an account instead of a request. */
 function setUp(perTurn: number) {

@@ -1,5 +1,5 @@
-import { errorCatalogue, type IntakeError } from '@intake/contract'
-import type { Problem } from '@intake/contract/schemas'
+import { errorCatalogue, type IntakeError } from './errors.ts'
+import type { Problem } from './schemas/problem.ts'
 
 export const problemType = 'application/problem+json; charset=utf-8'
 

@@ -1,8 +1,7 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
-import type { Day } from '@intake/identity'
-import { isDamaged, type Redis } from '@intake/redis'
+import type { Day } from './reservation-buckets.ts'
+import { isDamaged, readCounts, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
-import { readCounts } from '../admission/read-counts.ts'
 
 export interface ReservationUsage {
   add(kind: RecordKind, apiKeyId: string): void

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Gate } from '@intake/http-edge'
+import type { Gate } from '../gate.ts'
 import { createRoundRobin } from './round-robin.ts'
 
 /**

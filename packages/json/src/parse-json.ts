@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { nodeBytes } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
-import { createNodeCounter, tooManyNodes } from './json-nodes.ts'
-import { isMixedArray } from '../record/mixed-array.ts'
-import { losesNull } from '../record/text-array.ts'
+import { createNodeCounter, tooManyNodes } from './count-nodes.ts'
+import { isMixedArray } from './mixed-array.ts'
+import { losesNull } from './text-array.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 import { describeSyntaxError } from './syntax-error.ts'
 

@@ -3,7 +3,7 @@ import { dayMs } from '@intake/contract'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createReservationUsage } from '../../src/identity/reservation-usage.ts'
+import { createReservationUsage } from '../src/reservation-usage.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

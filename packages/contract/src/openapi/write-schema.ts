@@ -1,4 +1,4 @@
-import { uuidPattern } from '@intake/contract'
+import { uuidPattern } from '../uuid.ts'
 
 /** A JSON Schema, as TypeBox makes it or as the document has it. */
 export interface Schema {

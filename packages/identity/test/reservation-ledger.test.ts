@@ -2,7 +2,7 @@ import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { ownRedis } from '@intake/test-kit/own-services'
-import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
+import { createReservationLedger } from '../src/reservation-ledger.ts'
 
 const server = await ownRedis(t)
 

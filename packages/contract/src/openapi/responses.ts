@@ -1,5 +1,5 @@
-import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
-import { problem } from '../errors/problem.ts'
+import { errorCatalogue, IntakeError, type ErrorCode } from '../errors.ts'
+import { problem } from '../problem.ts'
 
 const integer = { type: 'integer', format: 'int32' }
 

@@ -1,5 +1,5 @@
 import { kinds, type RecordKind } from '@intake/contract'
-import { bucketsOf, levelsMax, type Buckets, type Day } from '@intake/identity'
+import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { primaryOf, type Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createReservationUsage } from './reservation-usage.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { checkJson } from '../../src/body/check-json.ts'
-import { countedLaterBytes, parseJson } from '../../src/body/json.ts'
+import { checkJson } from '../src/check-json.ts'
+import { countedLaterBytes, parseJson } from '../src/parse-json.ts'
 
 function parse(json: string, nodesMax = 1_000) {
   let charged = 0

@@ -1,4 +1,5 @@
-import { isDamaged, type Redis } from '@intake/redis'
+import type { Redis } from './connect.ts'
+import { isDamaged } from './reply-code.ts'
 
 /**
  * Reads a hash of counts by API key. A damaged hash counts as empty, so what it counted is missing

@@ -1,4 +1,8 @@
 import { IntakeError, limits } from '@intake/contract'
+import { queueError } from '@intake/queue/error'
+import { commandRetries } from '@intake/redis'
+import { retryUntil, systemClock, type Clock } from '@intake/runtime'
+import type { ReservationLedger } from './reservation-ledger.ts'
 import {
   fieldOf,
   hashKey,
@@ -6,14 +10,9 @@ import {
   parseReserved,
   printReserved,
   type ClientKey,
-  type Reserve,
   type Reserved,
-  type ReserveReply,
-} from '@intake/identity'
-import { queueError } from '@intake/queue'
-import { commandRetries } from '@intake/redis'
-import { retryUntil, systemClock, type Clock } from '@intake/runtime'
-import type { ReservationLedger } from './reservation-ledger.ts'
+} from './reservation.ts'
+import type { Reserve, ReserveReply } from './reserve-script.ts'
 
 export interface IdempotencyStore {
   /**

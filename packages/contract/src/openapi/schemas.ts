@@ -1,4 +1,4 @@
-import { limits } from '@intake/contract'
+import { limits } from '../limits.ts'
 import {
   AttachmentResult,
   DeviceInformation,
@@ -11,7 +11,7 @@ import {
   LogEntryResult,
   LogSubmission,
   Problem,
-} from '@intake/contract/schemas'
+} from '../schemas/index.ts'
 import { createSchemaWriter, type Schema } from './write-schema.ts'
 
 const { feedback } = FeedbackPayload.properties
