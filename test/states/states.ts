@@ -265,7 +265,7 @@ export const states: State[] = [
     seenBy: 'console',
     async begin({ cluster }) {
       await cluster.sql.command('RENAME TABLE intake.feedback_raw TO intake.feedback_away')
-      await fetch(cluster.consoles[0]!.adminUrl(), { signal: AbortSignal.timeout(30_000) })
+      await fetch(`${cluster.consoles[0]!.adminUrl()}/feedback`, { signal: AbortSignal.timeout(30_000) })
     },
     end: ({ cluster }) =>
       cluster.sql.command('RENAME TABLE intake.feedback_away TO intake.feedback_raw'),
