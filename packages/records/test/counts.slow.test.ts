@@ -820,3 +820,53 @@ t.test('what is beyond 200,000 hours is marked, and counted later', async (t) =>
     [0, 1, 2].map((n) => `com.example.${200_000 + n}`),
   )
 })
+
+t.test('what was postponed is left out until it is due, and the rest is not', async (t) => {
+  const at = (hour: string) => `2027-06-21T${hour}:10:00.000Z`
+  const of = (bundle_identifier: string, hour: string) =>
+    event(at(hour), { bundle_identifier, received_at: '2027-06-22T00:00:00.000Z' })
+  await insert('logs', [
+    of('com.example.postponed', '00'),
+    of('com.example.postponed', '01'),
+    of('com.example.neighbour', '00'),
+  ])
+  const due = '2027-06-22 03:00:00.000'
+  const marks = ['00:00:01', '01:00:01'].map((time) => ({
+    bundle_identifier: 'com.example.postponed',
+    hour: `2027-06-21 ${time}`,
+    asked_at: due,
+  }))
+  // The later hour was postponed before, and erased since.
+  marks.push({ ...marks[1]!, hour: '2027-06-21 01:00:00', asked_at: '2027-06-22 02:00:00.000' })
+  await store.insertRows({ table: 'recounts', members: [member(marks)], rows: marks.length })
+  async function find(name: (typeof countNames)[number], lastNow: string, now: string) {
+    let found: object[] = []
+    const watched = {
+      async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+        if (!sql.includes('intake.recounts')) return reader.query<Row>(sql, params)
+        const lastUntil = '2027-06-21 23:00:00.000'
+        const rows = await reader.query<Row>(sql, { lastUntil, lastNow, now })
+        found = rows.map((row) => ({ ...row })) as object[]
+        return rows
+      },
+      lines: async () => [],
+    }
+    await refreshCounts({ reader: watched, store: { insertRows: async () => {} }, name })
+    return (found as { bundle_identifier: string; period: string }[])
+      .map((one) => `${one.bundle_identifier.split('.')[2]} ${one.period}`)
+      .toSorted()
+  }
+  const before = ['2027-06-22 01:30:00.000', '2027-06-22 02:59:00.000'] as const
+  t.same(await find('hours', ...before), [
+    'neighbour 2027-06-21 00:00:00',
+    'postponed 2027-06-21 01:00:00',
+  ])
+  const all = ['neighbour', 'postponed'].map((name) => `${name} 2027-06-21`)
+  t.same(await find('catalogue', ...before), all, 'the erasure is counted at once')
+  const when = ['2027-06-22 02:55:00.000', due] as const
+  t.same(await find('hours', ...when), [
+    'neighbour 2027-06-21 00:00:00',
+    'postponed 2027-06-21 00:00:00',
+    'postponed 2027-06-21 01:00:00',
+  ])
+})

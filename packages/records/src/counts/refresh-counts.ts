@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { ClickHouseError, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
+import { systemClock, type Clock } from '@intake/runtime'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
 
@@ -83,8 +84,9 @@ export async function refreshCounts(options: {
   store: Pick<ClickHouse, 'insertRows'>
   name: CountName
   onAlone?: (ms: number) => void
+  clock?: Pick<Clock, 'now'>
 }): Promise<number> {
-  const { reader, store, name, onAlone = () => undefined } = options
+  const { reader, store, name, onAlone = () => undefined, clock = systemClock } = options
   const state = await readState(reader, name)
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
@@ -102,14 +104,14 @@ export async function refreshCounts(options: {
       await countApplications({ ...options, sql, failures }, day, some)
     }
   }
-  const began = performance.now()
+  const began = clock.now()
   for (const [day, applications] of byDay(alone)) {
     for (const periods of applications.values()) {
-      if (performance.now() - began > aloneMsMax) late.push(...periods)
+      if (clock.now() - began > aloneMsMax) late.push(...periods)
       else await countApplications({ ...options, sql, failures }, day, [periods])
     }
   }
-  onAlone(performance.now() - began)
+  onAlone(clock.now() - began)
   const { until, now } = state
   const nowMs = Date.parse(isoTime(now))
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
