@@ -41,8 +41,8 @@ const staleMax = 200_000
 const foundMax = 900_000
 /** The maximum size of what one call finds. Identifiers of applications have up to a kilobyte. */
 const foundBytesMax = 64 * 1024 * 1024
-/** The maximum number of statements that find together what one of them cannot find. */
-const slicesMax = 16
+/** The number of statements that find together what one of them cannot find. */
+const slices = 16
 /**
  * The maximum number of applications that one statement counts. Their identifiers are one parameter
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
@@ -257,23 +257,18 @@ interface Found extends Stale {
  * applications delays neither erasures nor other senders.
  *
  * If one statement cannot find it, for example because ClickHouse lacks the memory for the
- * identifiers of all applications, each half of the applications is found by itself.
- *
- * @param slice the applications to look at: those whose hash modulo `of` is `index`
+ * identifiers of all applications, several do, each for some applications.
  */
 async function findStale(
   reader: Pick<ClickHouse, 'query'>,
   name: CountName,
-  state: State,
-  slice = { of: 1, index: 0 },
+  { lastUntil, lastNow, now }: State,
 ): Promise<Found[]> {
-  const { lastUntil, lastNow, now } = state
-  const { of, index } = slice
   const { period } = tables[name]
-  const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
   const order = 'is_marked DESC, of_application DESC, period DESC'
-  try {
-    return await reader.query<Found>(
+  const find = (of: number, index: number, settings: string) => {
+    const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
+    return reader.query<Found>(
       `SELECT bundle_identifier, period, is_marked, of_application FROM (
          SELECT bundle_identifier, period, is_marked, of_application,
            sum(length(bundle_identifier)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -293,34 +288,26 @@ async function findStale(
                AND asked_at <= {now:DateTime64(3, 'UTC')} AND ${isInSlice}
            ) GROUP BY bundle_identifier, period
          )
-       ) WHERE bytes <= ${foundBytesMax} ORDER BY ${order} LIMIT ${foundMax}
-       ${of < slicesMax ? querySettings : boundedSettings}`,
+       ) WHERE bytes <= ${foundBytesMax / of} ORDER BY ${order} LIMIT ${foundMax / of}
+       ${settings}`,
       { lastUntil, lastNow, now },
     )
-  } catch (error) {
-    if (!isTooMuch(error) || of >= slicesMax) throw error
-    const one = await findStale(reader, name, state, { of: 2 * of, index })
-    return mostUrgent([
-      ...one,
-      ...(await findStale(reader, name, state, { of: 2 * of, index: index + of })),
-    ])
   }
-}
-
-/** Orders what several statements have found, and cuts it as one statement does. */
-function mostUrgent(found: readonly Found[]): Found[] {
-  let bytes = 0
-  return found
-    .toSorted(
-      (a, b) =>
-        b.is_marked - a.is_marked ||
-        b.of_application - a.of_application ||
-        Number(a.period < b.period) - Number(a.period > b.period),
-    )
-    .filter(
-      ({ bundle_identifier }, index) =>
-        index < foundMax && (bytes += Buffer.byteLength(bundle_identifier)) <= foundBytesMax,
-    )
+  try {
+    return await find(1, 0, querySettings)
+  } catch (error) {
+    if (!isTooMuch(error)) throw error
+  }
+  const found: Found[] = []
+  for (let index = 0; index < slices; index++) {
+    found.push(...(await find(slices, index, boundedSettings)))
+  }
+  return found.toSorted(
+    (a, b) =>
+      b.is_marked - a.is_marked ||
+      b.of_application - a.of_application ||
+      Number(a.period < b.period) - Number(a.period > b.period),
+  )
 }
 
 /**
