@@ -249,14 +249,12 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   const applications = Array.from({ length: 7 }, (_, n) => `com.example.half${n}`)
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
-          : applications.map((bundle_identifier) => ({
-              bundle_identifier,
-              period: '2026-11-24 09:00:00',
-            }))) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
+        : applications.map((bundle_identifier) => ({
+            bundle_identifier,
+            period: '2026-11-24 09:00:00',
+          }))) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       const { length } = params['applications'] as string[]
       if (length > 2) throw refusal
@@ -281,11 +279,7 @@ t.test('an application with many new events is counted after all others, alone',
   const time = '2026-11-25 00:00:00.000'
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: time, now: time }]
-          : found) as Row[],
+      (sql.includes('AS until') ? [{ until: time, now: time }] : found) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       counted.push(params['applications'] as string[])
       return []
@@ -357,14 +351,12 @@ t.test('an application that cannot be counted delays no other', async (t) => {
   const counted: string[] = []
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
-          : applications.map((bundle_identifier) => ({
-              bundle_identifier,
-              period: '2026-11-24 09:00:00',
-            }))) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
+        : applications.map((bundle_identifier) => ({
+            bundle_identifier,
+            period: '2026-11-24 09:00:00',
+          }))) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       const asked = params['applications'] as string[]
       if (asked.includes('com.example.evil')) throw refusal
@@ -399,11 +391,9 @@ t.test('what is counted only within bounds is tried again later, and said', asyn
   const tables: string[] = []
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: now, now }]
-          : [{ bundle_identifier: 'com.example.evil', period: '2026-11-24 09:00:00' }]) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: now, now }]
+        : [{ bundle_identifier: 'com.example.evil', period: '2026-11-24 09:00:00' }]) as Row[],
     lines: async (sql: string) => {
       statements.push(sql)
       if (!sql.includes('max_rows_to_group_by')) throw refusal
@@ -772,11 +762,7 @@ t.test('what is beyond 200,000 hours is marked, and counted later', async (t) =>
   }))
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: now, now }]
-          : [...stale]) as Row[],
+      (sql.includes('AS until') ? [{ until: now, now }] : [...stale]) as Row[],
     lines: async () => [],
   }
   let marks: object[] = []

@@ -91,29 +91,31 @@ export async function refreshCounts(options: {
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
   const sql = tables[name].sql(state.hasAllValues === 1)
+  const { until, now } = state
+  const nowMs = Date.parse(isoTime(now))
   const failures: Failure[] = []
+  // Each row has the time before any was read as its version. If two calls count an hour, that of
+  // the later call remains; it has everything that the earlier one had to count.
+  const all = { ...options, sql, ver: nowMs, failures }
   const late: Stale[] = []
   const isLarge = ({ of_application: records }: Found) => records > sharedRecordsMax
   const shared = stale.filter((one) => !isLarge(one))
   const alone = stale.filter(isLarge)
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(shared)) {
-    const all = [...applications.values()]
-    for (let at = 0; at < all.length; at += applicationsMax) {
-      const some = all.slice(at, at + applicationsMax)
-      await countApplications({ ...options, sql, failures }, day, some)
+    const stales = [...applications.values()]
+    for (let at = 0; at < stales.length; at += applicationsMax) {
+      await countApplications(all, day, stales.slice(at, at + applicationsMax))
     }
   }
   const began = clock.now()
   for (const [day, applications] of byDay(alone)) {
     for (const periods of applications.values()) {
       if (clock.now() - began > aloneMsMax) late.push(...periods)
-      else await countApplications({ ...options, sql, failures }, day, [periods])
+      else await countApplications(all, day, [periods])
     }
   }
   onAlone(clock.now() - began)
-  const { until, now } = state
-  const nowMs = Date.parse(isoTime(now))
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
@@ -175,17 +177,18 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
  * `failures`, and counted within bounds (see `boundedSettings`) if that is possible.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0] & { sql: string; failures: Failure[] },
+  options: Parameters<typeof refreshCounts>[0] & { sql: string; ver: number; failures: Failure[] },
   day: string,
   applications: readonly Stale[][],
 ): Promise<void> {
-  const { reader, store, name, sql } = options
+  const { reader, store, name, sql, ver } = options
   const countAll = async (settings: string) => {
     const rows = await count(reader, {
       name,
       sql: `${sql} ${settings}`,
       day,
       stale: applications.flat(),
+      ver,
     })
     await insert(store, tables[name].table, rows)
   }
@@ -317,20 +320,13 @@ async function findStale(
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
-  options: { name: CountName; sql: string; day: string; stale: readonly Stale[] },
+  options: { name: CountName; sql: string; day: string; stale: readonly Stale[]; ver: number },
 ): Promise<string[]> {
-  const { name, sql, day, stale } = options
+  const { name, sql, day, stale, ver } = options
   const { column } = tables[name]
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // Takes the version before it reads the rows. If two calls count a period at the same time, the
-  // table keeps the count with the higher version. The rows of this count were read after the other
-  // call began, so it has everything that the other call had to count.
-  const [clock] = await reader.query<{ ver: number }>(
-    'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
-  )
-  const ver = clock?.ver ?? 0
   const from = new Date(`${day}T00:00:00Z`)
   const lines = await reader.lines(sql, {
     from: sqlTime(from),
