@@ -95,8 +95,8 @@ async function fill() {
     return row?.n === logs.length + 2
   })
   await clickhouse.command(
-    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, ver, is_deleted)
-     SELECT 'com.example.shop', now64(3), generateUUIDv7(), generateUUIDv4(), now64(3), 18446744073709551615, 1`,
+    `INSERT INTO intake.logs_raw (bundle_identifier, id, time, device_uuid, received_at, ver, is_deleted)
+     SELECT 'com.example.shop', generateUUIDv7() AS id, UUIDv7ToDateTime(id, 'UTC'), generateUUIDv4(), now64(3), 18446744073709551615, 1`,
   )
   await clickhouse.command(
     `INSERT INTO intake.alerts_raw (id, condition, state, evaluated_at)
