@@ -5,8 +5,9 @@ import {
   webhookReceivers,
   type ConsoleConfig,
 } from '@intake/config'
-import { startAdminServer } from '@intake/health'
+import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
+import { startAdminServer } from '@intake/http-edge'
 import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
 import {
   alertWebhook,
@@ -74,7 +75,7 @@ export async function compose(context: Context): Promise<void> {
     onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
   })
   openWebhooks(context, { registry, connections, watch })
-  evaluateAlerts(context, { connections })
+  evaluateAlerts(context, { connections, watch })
   count(context, { connections, registry, watch })
   const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
   log.info({ adminPort }, 'console is up')
@@ -223,17 +224,25 @@ function openWebhooks(
   owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
 }
 
-function evaluateAlerts(context: Context, { connections }: Pick<Parts, 'connections'>): void {
+function evaluateAlerts(
+  context: Context,
+  { connections, watch }: Pick<Parts, 'connections' | 'watch'>,
+): void {
   const { log, owner } = context
   const { redis, clickhouse: store, onQueueError } = connections
   const sink = createDeliverySink({ redis, queue: alertWebhook, onError: onQueueError })
   owner.add(() => sink.close())
-  const onError = limitRepeats((err, omitted) => {
-    const help = 'docs/alerts.md'
-    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown')
-  })
+  const help = helpOf('alerts_late')
+  const warn = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown'),
+  )
+  function onError(error: unknown): void {
+    warn(error)
+    // Redis that cannot be reached is another problem.
+    if (error instanceof ClickHouseError) watch.problems.note('alerts_late', describeError(error))
+  }
   const alerts = createAlertStore({ redis })
-  const reader = createReader(context, countTimeoutMs, 1)
+  const reader = createReader(context, readTimeoutMs, 1)
   owner.own(
     startAlerts({
       run: createAlertRun({ alerts, reader, store, sink, onError }),
@@ -261,15 +270,17 @@ async function serve(
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
   const admin = await startAdminServer({
-    service: 'console',
     host: config.ADMIN_HOST,
     port: config.CONSOLE_ADMIN_PORT,
-    problems,
-    facts: () => ({
-      no_thumbnails: noThumbnails() ?? null,
-      picture_decoder: thumbnails?.confinement() ?? null,
+    routes: adminRoutes({
+      service: 'console',
+      problems,
+      facts: () => ({
+        no_thumbnails: noThumbnails() ?? null,
+        picture_decoder: thumbnails?.confinement() ?? null,
+      }),
+      metrics: registry,
     }),
-    metrics: registry,
     page,
   })
   owner.add(() => admin.close())

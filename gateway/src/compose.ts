@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
 import { objectStoreSettings, publicUrlOf, type GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { pollCheck, startAdminServer } from '@intake/health'
+import { adminRoutes, pollCheck } from '@intake/health'
+import { startAdminServer } from '@intake/http-edge'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { reservationTags, createIdempotencyStore, createReservationLedger } from '@intake/identity'
 import {
@@ -137,29 +138,26 @@ export async function compose(gateway: Process): Promise<{
   }
   async function startAdmin() {
     admin = await startAdminServer({
-      ...adminOptions(gateway, sources),
-      problems,
-      metrics: registry,
+      host: config.ADMIN_HOST,
+      port: config.GATEWAY_ADMIN_PORT,
+      routes: routesOfAdmin({ problems, metrics: registry, isDraining }, sources),
     })
     return admin
   }
   return { app, startAdmin }
 }
 
-function adminOptions(
-  { config, isDraining }: Process,
+const routesOfAdmin = (
+  of: Pick<Parameters<typeof adminRoutes>[0], 'problems' | 'metrics' | 'isDraining'>,
   sources: Parameters<typeof gatewayFacts>[0],
-) {
-  return {
-    host: config.ADMIN_HOST,
-    port: config.GATEWAY_ADMIN_PORT,
+) =>
+  adminRoutes({
+    ...of,
     service: 'gateway',
-    isDraining,
     notes: () => gatewayNotes(sources),
     facts: () => gatewayFacts(sources),
     scaling: () => gatewayScaling(sources),
-  }
-}
+  })
 
 function openTracing({ config, log }: Process) {
   return startTracing({

@@ -43,7 +43,7 @@ const [, host = '', port = '', user = '', password = ''] =
 await fill()
 const views = await clickhouse.query<{ name: string }>(
   `SELECT name FROM system.tables
-   WHERE database = 'intake' AND engine = 'View' AND name != 'recounts' ORDER BY name`,
+   WHERE database = 'intake' AND engine = 'View' AND name NOT IN ('recounts', 'counted_names') ORDER BY name`,
 )
 t.teardown(() => clickhouse.close())
 

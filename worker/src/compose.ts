@@ -1,7 +1,8 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { checkWorkerConfig, type WorkerConfig } from '@intake/config'
-import { startAdminServer } from '@intake/health'
+import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
+import { startAdminServer } from '@intake/http-edge'
 import { readShards, type QueueName } from '@intake/queue'
 import { createJobSource, createShardedSource } from '@intake/queue/consume'
 import { connectRedis, whileConnected } from '@intake/redis'
@@ -118,13 +119,15 @@ async function serve(
   const { problems, backlogs, stored } = watch
   const facts = { backlogs, activity: watch.metrics.activity, stored }
   const admin = await startAdminServer({
-    service: 'worker',
     host: config.ADMIN_HOST,
     port: config.WORKER_ADMIN_PORT,
-    problems,
-    facts: () => workerFacts(facts),
-    scaling: () => workerScaling(facts),
-    metrics: registry,
+    routes: adminRoutes({
+      service: 'worker',
+      problems,
+      facts: () => workerFacts(facts),
+      scaling: () => workerScaling(facts),
+      metrics: registry,
+    }),
   })
   owner.add(() => admin.close())
   return admin.port

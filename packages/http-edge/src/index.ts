@@ -1,3 +1,4 @@
+export { startAdminServer } from './admin-server.ts'
 export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
 export { createCors, isPreflight, type Cors, type PreflightResult } from './cors.ts'
 export { awaitsContinue, expectContinue, type Handler } from './edge-server.ts'
