@@ -29,7 +29,7 @@ writeFileSync(
   ),
 )
 // The engine reads its users when it starts, and npm start starts it again.
-process.kill(endpoints.pids.clickhouse!, 'SIGKILL')
+process.kill(endpoints.pids.clickhouse ?? 0, 'SIGKILL')
 await until('ClickHouse knows the user of dbt', async () => {
   const sql = "SELECT 1 FROM system.users WHERE name = 'intake_dbt'"
   return (await clickhouse.query(sql).catch(() => [])).length === 1
