@@ -46,19 +46,14 @@ export async function readHowOften(
   }
   const { conditions, params } = conditionsOf(search)
   const now = Date.now()
-  const where = [inWindow('time'), ...conditions].join(' AND ')
-  const values = { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) }
-  const [[total], versions] = await Promise.all([
-    reader.query<Pick<HowOften, 'events' | 'devices' | 'first' | 'last'>>(
-      `SELECT count() AS events, uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
-       FROM intake.logs WHERE ${where} ${querySettings}`,
-      values,
-    ),
-    reader.query<NameCount>(
-      `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count
-       FROM intake.logs WHERE ${where} GROUP BY name ORDER BY count DESC, name LIMIT 6 ${querySettings}`,
-      values,
-    ),
-  ])
+  const [total, ...versions] = await reader.query<
+    NameCount & Omit<HowOften, 'search' | 'versions'>
+  >(
+    `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count, count AS events,
+       uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
+     FROM intake.logs WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
+     GROUP BY GROUPING SETS ((), (name)) ORDER BY grouping(name) DESC, count DESC, name LIMIT 7 ${querySettings}`,
+    { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) },
+  )
   return total && { search, ...total, versions }
 }
