@@ -14,7 +14,7 @@ import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { setUp } from '../packages/setup/src/index.ts'
+import { setUp } from '@intake/schema/setup'
 
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 const worker = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))

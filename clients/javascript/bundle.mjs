@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * other programs or other releases read them.
  */
 const internal =
-  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove clear add gzip uuid start sequence line options end stop setTimeout clearTimeout'
+  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove clear add gzip uuid start sequence line options end stop setTimeout clearTimeout isOut isShut isLoaded reportDrops readDevice isNew droppedNames leavesOut learn isDue waiting flushTimer writeTimer writing consent wantsOut feedbacks'
 
 /** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {
@@ -27,6 +27,10 @@ export async function bundleWeb() {
     ecma: 2019,
     compress: {
       passes: 5,
+      inline: 1,
+      if_return: false,
+      booleans: false,
+      lhs_constants: false,
       unsafe: true,
       unsafe_arrows: true,
       pure_getters: true,

@@ -5,8 +5,9 @@ import {
   webhookReceivers,
   type ConsoleConfig,
 } from '@intake/config'
-import { startAdminServer } from '@intake/health'
+import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
+import { startAdminServer } from '@intake/http-edge'
 import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
 import {
   alertWebhook,
@@ -261,15 +262,17 @@ async function serve(
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
   const admin = await startAdminServer({
-    service: 'console',
     host: config.ADMIN_HOST,
     port: config.CONSOLE_ADMIN_PORT,
-    problems,
-    facts: () => ({
-      no_thumbnails: noThumbnails() ?? null,
-      picture_decoder: thumbnails?.confinement() ?? null,
+    routes: adminRoutes({
+      service: 'console',
+      problems,
+      facts: () => ({
+        no_thumbnails: noThumbnails() ?? null,
+        picture_decoder: thumbnails?.confinement() ?? null,
+      }),
+      metrics: registry,
     }),
-    metrics: registry,
     page,
   })
   owner.add(() => admin.close())

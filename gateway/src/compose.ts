@@ -2,9 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
 import { objectStoreSettings, publicUrlOf, type GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { pollCheck, startAdminServer } from '@intake/health'
+import { adminRoutes, pollCheck } from '@intake/health'
+import { startAdminServer } from '@intake/http-edge'
 import { helpOf } from '@intake/health/problem-catalogue'
-import { reservationTags } from '@intake/identity'
+import { reservationTags, createIdempotencyStore, createReservationLedger } from '@intake/identity'
 import {
   createObjectStore,
   describeStoreError,
@@ -35,8 +36,6 @@ import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
-import { createIdempotencyStore } from './identity/idempotency-store.ts'
-import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
 import { createOutcomeCounts } from './report/outcome-counts.ts'
@@ -139,29 +138,26 @@ export async function compose(gateway: Process): Promise<{
   }
   async function startAdmin() {
     admin = await startAdminServer({
-      ...adminOptions(gateway, sources),
-      problems,
-      metrics: registry,
+      host: config.ADMIN_HOST,
+      port: config.GATEWAY_ADMIN_PORT,
+      routes: routesOfAdmin({ problems, metrics: registry, isDraining }, sources),
     })
     return admin
   }
   return { app, startAdmin }
 }
 
-function adminOptions(
-  { config, isDraining }: Process,
+const routesOfAdmin = (
+  of: Pick<Parameters<typeof adminRoutes>[0], 'problems' | 'metrics' | 'isDraining'>,
   sources: Parameters<typeof gatewayFacts>[0],
-) {
-  return {
-    host: config.ADMIN_HOST,
-    port: config.GATEWAY_ADMIN_PORT,
+) =>
+  adminRoutes({
+    ...of,
     service: 'gateway',
-    isDraining,
     notes: () => gatewayNotes(sources),
     facts: () => gatewayFacts(sources),
     scaling: () => gatewayScaling(sources),
-  }
-}
+  })
 
 function openTracing({ config, log }: Process) {
   return startTracing({

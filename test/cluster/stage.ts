@@ -70,7 +70,7 @@ export async function startStage(options: {
   }
   try {
     const module = (await import(
-      pathToFileURL(join(root, 'packages/setup/dist/index.js')).href
+      pathToFileURL(join(root, 'packages/schema/dist/setup/set-up.js')).href
     )) as { setUp(options: object): Promise<unknown> }
     await module.setUp({
       redisUrl: topology.url,

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { openAccount } from './accounting.ts'
 import type { Bench } from './bench.ts'
-import { readProcessCpu } from './cpu.ts'
 import { freeze, thaw } from './freeze.ts'
 import type { RequestKind } from './load/requests.ts'
 import type { LoadResult } from './load/tally.ts'
@@ -20,14 +19,10 @@ export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
   fileBytesPerEvent: number
-  /** Microseconds of the load generator's CPU per event. */
-  loadCpuPerEvent: number
 }
 
-/** The speed and cost of a drain. Times count from the call of `drain`, unless stated otherwise. */
+/** The speed and cost of a drain. */
 export interface Drain {
-  firstRowSeconds: number
-  emptySeconds: number
   rowsPerSecond: number
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
@@ -41,8 +36,6 @@ export interface Drain {
    * visible.
    */
   machineShare: { worker: number; clickhouse: number }
-  /** The share of the machine's CPU that other programs used until the processes were at rest. */
-  foreignShare: number
 }
 
 const saturatedShare = 0.7
@@ -56,7 +49,6 @@ export async function buffer(
   const { events, requests } = options
   const { generator, services } = bench
   const begin = await redisSize(bench)
-  const cpuBefore = readProcessCpu(generator.pid)
   const load = await generator.run({
     loop: 'closed',
     ports: variant.ports,
@@ -67,14 +59,12 @@ export async function buffer(
     apiKey: services.apiKey,
   })
   requireNoFailure(variant.name, load)
-  const cpuSeconds = readProcessCpu(generator.pid) - cpuBefore
   const end = await redisSize(bench)
   const { count } = load.acknowledged
   return {
     load,
     memoryPerEvent: (end.memory - begin.memory) / count,
     fileBytesPerEvent: (end.file - begin.file) / count,
-    loadCpuPerEvent: (cpuSeconds / count) * 1e6,
   }
 }
 
@@ -101,7 +91,6 @@ export async function bufferBehindFrozenWorkers(
 /** Waits until every event of the load is visible. Measures the time and CPU that this takes. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
-  const begin = performance.now()
   const account = openAccount(pidsOf(bench, intake))
   const { count } = load.acknowledged
   const until = (rows: number) => untilRows(bench, 'intake.logs_raw', rows)
@@ -114,7 +103,7 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
   const lastAt = performance.now()
   const untilLast = account.read()
   await untilAtRest(bench, [...intake.workers.map(({ pid }) => pid), services.clickhouse.pid])
-  const { cpu, foreignShare } = account.read()
+  const { cpu } = account.read()
   requireExact('outage', load.acknowledged, await visibleDigest(services.sql, 'intake.logs_raw'))
   if (mostRows === firstRows) throw new Error(`${count} events are too few to see a worker drain`)
   await services.sql.command('TRUNCATE TABLE intake.logs_raw')
@@ -122,8 +111,6 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
   const perEvent = (cpuSeconds: number) => (cpuSeconds / count) * 1e6
   const share = (cpuSeconds: number) => cpuSeconds / untilLast.elapsed / availableParallelism()
   return {
-    firstRowSeconds: (firstAt - begin) / 1_000,
-    emptySeconds: (lastAt - begin) / 1_000,
     rowsPerSecond: (count - firstRows) / ((lastAt - firstAt) / 1_000),
     cpu: {
       worker: perEvent(cpu.worker),
@@ -135,6 +122,5 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
       worker: share(untilLast.cpu.worker),
       clickhouse: share(untilLast.cpu.clickhouse),
     },
-    foreignShare,
   }
 }

@@ -2,12 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
-import { buildPeer, type Peer } from './peer.ts'
-import { createRounds, type Rounds, type RoundsOptions } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
-export interface BenchOptions extends RoundsOptions {
+export interface BenchOptions {
   /**
    * Whether this is only a trial of the bench, not a measurement. If so, suites with a fixed number
    * of events send fewer.
@@ -30,15 +28,8 @@ export interface Bench {
   services: Services
   generator: Generator
   owner: Owner
-  dataDir: string
-  rounds: Rounds
-  /** The third-party product to compare with. The first call builds it. */
-  peer(): Promise<Peer>
   /** Starts a variant, which runs until it is stopped or the bench ends. */
-  start(
-    name: VariantName,
-    options?: { gateways?: number; workers?: number; node?: string; env?: Record<string, string> },
-  ): Promise<Variant>
+  start(name: VariantName, options?: { workers?: number }): Promise<Variant>
   say(sentence: string): void
 }
 
@@ -50,10 +41,7 @@ export async function openBench(options: {
   if (process.platform !== 'linux') throw new Error('The bench reads /proc: it needs Linux.')
   const { dataDir, owner } = options
   const say = (sentence: string) => console.error(sentence)
-  let building: Promise<Peer> | undefined
-  const peer = () => (building ??= buildPeer({ say, signal: owner.signal }))
   const generator = startGenerator(owner)
-  const rounds = createRounds(options.options)
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
   const { profileDir } = options.options
@@ -63,18 +51,8 @@ export async function openBench(options: {
     services,
     generator,
     owner,
-    dataDir,
-    rounds,
-    peer,
-    start: async (name, own) =>
-      startVariant(name, {
-        services,
-        owner,
-        dataDir: logs,
-        profileDir,
-        ...own,
-        ...(name === 'benthos' && { peer: await peer() }),
-      }),
+    start: (name, own) =>
+      startVariant(name, { services, owner, dataDir: logs, profileDir, ...own }),
     say,
   }
 }

@@ -73,14 +73,6 @@ export function parseMachineStat(stat: string): MachineCpu {
   }
 }
 
-/** Resident memory of a process in bytes; undefined if it has exited. */
-export function readResidentBytes(pid: number): number | undefined {
-  const status = readUnlessGone(`/proc/${pid}/status`)
-  // The status of a zombie has no line `VmRSS`.
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1]
-  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
-}
-
 /** Reads a file of `/proc`; undefined if the process or thread has ended. */
 function readUnlessGone(path: string): string | undefined {
   try {

@@ -12,15 +12,6 @@ export interface DirectInsert {
   cpuPerRow: number
   /** Rows per second when one insert runs at a time. */
   rowsPerSecond: number
-  /**
-   * The share of the machine's CPU time that other programs used during the inserts, from 0 to 1.
-   */
-  foreignShare: number
-  /**
-   * Microseconds of CPU per row that this process used to create the rows, just before the inserts.
-   * Shows how slow the machine is, as the load generator's CPU does in other measurements.
-   */
-  cpuPerEvent: { load: number }
 }
 
 const rowsPerInsert = 5_000
@@ -38,9 +29,7 @@ export async function insertDirectly(
 ): Promise<DirectInsert> {
   const { sql, clickhouse } = bench.services
   const inserts = Math.ceil(rows / rowsPerInsert)
-  const beforeMaking = process.cpuUsage()
   const bodies = Array.from({ length: inserts }, () => gzipRows())
-  const making = process.cpuUsage(beforeMaking)
   await untilAtRest(bench, [clickhouse.pid])
   const account = openAccount(pidsOf(bench, intake))
   const begin = performance.now()
@@ -49,14 +38,12 @@ export async function insertDirectly(
   }
   const seconds = (performance.now() - begin) / 1_000
   await untilAtRest(bench, [clickhouse.pid])
-  const { cpu, foreignShare } = account.read()
+  const { cpu } = account.read()
   await sql.command('TRUNCATE TABLE intake.logs_raw')
   const total = inserts * rowsPerInsert
   return {
     cpuPerRow: (cpu.clickhouse / total) * 1e6,
     rowsPerSecond: total / seconds,
-    foreignShare,
-    cpuPerEvent: { load: (making.user + making.system) / total },
   }
 }
 

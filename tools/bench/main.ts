@@ -17,9 +17,7 @@ try {
     for (const suite of wanted) results.push(await suites[suite]!(bench))
     return {
       circumstances: await describeCircumstances(bench),
-      options,
       minutes: (performance.now() - begin) / 60_000,
-      rounds: bench.rounds.summary(),
       suites: results,
     }
   })

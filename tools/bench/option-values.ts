@@ -39,17 +39,13 @@ export function oneOf(option: string, list: string, known: readonly string[]): s
 }
 
 export function positive(option: string, value: string): number {
-  return above(0, option, value)
+  const number = Number(value)
+  if (number > 0) return number
+  throw new OptionError(`--${option} takes a number above 0`)
 }
 
 export function wholeNumber(option: string, value: string): number {
   const number = positive(option, value)
   if (Number.isInteger(number)) return number
   throw new OptionError(`--${option} takes a whole number`)
-}
-
-export function above(bound: number, option: string, value: string): number {
-  const number = Number(value)
-  if (number > bound) return number
-  throw new OptionError(`--${option} takes a number above ${bound}`)
 }

@@ -1,5 +1,5 @@
 import type { BenchOptions } from './bench.ts'
-import { above, oneOf, parseOptions, positive, wholeNumber } from './option-values.ts'
+import { oneOf, parseOptions, positive, wholeNumber } from './option-values.ts'
 import { suites } from './suites/index.ts'
 
 export interface RunOptions {
@@ -19,15 +19,6 @@ export const runOptions = {
   seconds: { type: 'string' },
   /** Tries the bench without measuring: short rounds, few events. */
   quick: { type: 'boolean', default: false },
-  /** The percentage of the machine's CPU time that other programs may use during a round. */
-  'foreign-max': { type: 'string', default: '6' },
-  /**
-   * The maximum slowness of a round. At a slowness of 1.2, the load generator uses 20 % more CPU
-   * per event than in the fastest round of the same kind.
-   */
-  'slowness-max': { type: 'string', default: '1.2' },
-  /** How many disturbed turns (rounds of all compared items) are measured again, at most. */
-  repetitions: { type: 'string', default: '1' },
   /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
@@ -49,9 +40,6 @@ export function readOptions(args: string[]): RunOptions {
       rounds: wholeNumber('rounds', values.rounds ?? (quick ? '2' : '4')),
       seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.25')),
       warmUpSeconds: quick ? 2 : 8,
-      foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
-      slownessMax: above(1, 'slowness-max', values['slowness-max']),
-      repetitions: wholeNumber('repetitions', values.repetitions),
       profileDir: values.profile,
     },
     wanted,

@@ -10,12 +10,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createClickHouse } from '../../packages/clickhouse/dist/index.js'
-import { startAdminServer } from '../../packages/health/dist/index.js'
+import { startAdminServer } from '../../packages/http-edge/dist/index.js'
 import { startClickHouse, startRedis, startS3 } from '../local/dist/index.js'
 import { page as pagePlugin } from '../../console/dist/page/page.js'
 import { countNames, refreshCounts, writeTombstones } from '../../packages/records/dist/index.js'
-import { createLogger, Registry } from '../../packages/runtime/dist/process.js'
-import { setUp } from '../../packages/setup/dist/index.js'
+import { createLogger } from '../../packages/runtime/dist/process.js'
+import { setUp } from '../../packages/schema/dist/setup/set-up.js'
 import { createAppProcess } from '../../test/kit/dist/app-process.js'
 import { firstApplication as application } from './dist/page/fleet.js'
 import { load, untilMerged } from './dist/page/load.js'
@@ -242,13 +242,9 @@ async function open({ owner, reader, path }) {
 
 function startPage(reader) {
   return startAdminServer({
-    service: 'worker',
     host: '127.0.0.1',
     port: 0,
-    problems: { present: () => [] },
-    facts: () => ({}),
-    scaling: () => ({}),
-    metrics: new Registry(),
+    routes: async () => undefined,
     page: (app) =>
       pagePlugin(app, {
         password: undefined,

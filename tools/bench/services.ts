@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { connectRedis, type Redis } from '@intake/redis'
-import { setUp } from '@intake/setup'
+import { setUp } from '@intake/schema/setup'
 import { startClickHouse, startRedis, startS3, type Service } from '@intake/local'
 import type { Owner } from './owner.ts'
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '@intake/test-kit/free-ports'
 import type { Owner } from './owner.ts'
-import type { Peer } from './peer.ts'
 import { startProcess, type BenchProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
 
@@ -17,23 +16,16 @@ export interface Variant {
   stop(): Promise<void>
 }
 
-export type VariantName = 'intake' | 'bare' | 'durable' | 'naive' | 'direct' | 'benthos'
+export type VariantName = 'intake' | 'bare' | 'durable' | 'naive'
 
 export interface VariantOptions {
   services: Services
   owner: Owner
-  /** The program of the variant `benthos`; other variants do not need it. */
-  peer?: Peer
   dataDir: string
-  gateways?: number
-  /** The number of workers. A baseline has at most one worker; with 0 it has none. */
+  /** With 0, a variant has no worker; by default it has what it needs. */
   workers?: number
   /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string
-  /** The Node that runs Intake's processes; the one that runs the bench by default. */
-  node?: string
-  /** More settings for Intake's processes. */
-  env?: Record<string, string>
   /** The folder into which each of Intake's processes writes a CPU profile when it exits. */
   profileDir?: string | undefined
 }
@@ -41,19 +33,17 @@ export interface VariantOptions {
 const thisTree = fileURLToPath(new URL('../../../', import.meta.url))
 const baselines = fileURLToPath(new URL('baselines/', import.meta.url))
 
-type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
+type AnchorName = Exclude<VariantName, 'intake'>
 
 /** The programs of the baselines. These are small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   durable: { gateway: 'durable.js', worker: 'insert-worker.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'insert-worker.js' },
-  direct: { gateway: 'direct.js' },
 }
 
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
-  if (name === 'intake') return startIntake(options)
-  return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
+  return name === 'intake' ? startIntake(options) : startAnchor(name, options)
 }
 
 const unlimited = String(1e12)
@@ -68,12 +58,11 @@ const withoutLimits = {
 }
 
 async function startIntake(options: VariantOptions): Promise<Variant> {
-  const { services, owner, dataDir, profileDir, root = thisTree, node = process.execPath } = options
-  const ports = await freePorts(options.gateways ?? 1)
+  const { services, owner, dataDir, profileDir, root = thisTree } = options
+  const ports = (await freePorts(1)) as [number]
   // The whole load uses one API key, so the limits of an API key must not apply.
   const shared = { REDIS_URL: services.redis.url, ...withoutLimits }
-  const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
-    const name = `${part}-${index + 1}`
+  const start = (name: 'gateway' | 'worker', env: Record<string, string>) => {
     const profile = [
       '--cpu-prof',
       `--cpu-prof-dir=${profileDir}`,
@@ -81,30 +70,25 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     ]
     return startProcess({
       name,
-      command: node,
-      args: [...(profileDir === undefined ? [] : profile), ...deployedArgs(root, part)],
-      env: { ...shared, ...options.env, ...env },
+      args: [...(profileDir === undefined ? [] : profile), ...deployedArgs(root, name)],
+      env: { ...shared, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
     })
   }
-  const gateways = await Promise.all(
-    ports.map((port, index) =>
-      start('gateway', index, {
-        PORT: String(port),
-        GATEWAY_ADMIN_PORT: '0',
-        S3_ENDPOINT: services.s3.url,
-        S3_BUCKET: s3Settings.bucket,
-        S3_REGION: s3Settings.region,
-      }),
-    ),
-  )
-  const workers = await Promise.all(
-    Array.from({ length: options.workers ?? 1 }, (_, index) =>
-      start('worker', index, { WORKER_ADMIN_PORT: '0', CLICKHOUSE_URL: services.clickhouse.url }),
-    ),
-  )
-  await untilReady(ports)
+  const gateway = await start('gateway', {
+    PORT: String(ports[0]),
+    GATEWAY_ADMIN_PORT: '0',
+    S3_ENDPOINT: services.s3.url,
+    S3_BUCKET: s3Settings.bucket,
+    S3_REGION: s3Settings.region,
+  })
+  const worker = await start('worker', {
+    WORKER_ADMIN_PORT: '0',
+    CLICKHOUSE_URL: services.clickhouse.url,
+  })
+  const [gateways, workers] = [[gateway], [worker]]
+  await untilReady(ports[0])
   return {
     name: 'intake',
     ports,
@@ -119,7 +103,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
  * The arguments of Node in the image of a gateway or worker. The flags are those of the image; the
  * program is the one in the tree `root`.
  */
-export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
+function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
   const program = `${part}/dist/main.js`
   const command = new RegExp(`^CMD (\\["node",.*"${program}"\\])$`, 'm').exec(dockerfile)?.[1]
@@ -128,12 +112,8 @@ export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[]
   return [...args.slice(0, -1), join(root, program)]
 }
 
-/** Resolves when all gateways accept requests. After a thaw this takes a moment. */
-export async function untilReady(ports: readonly number[]): Promise<void> {
-  await Promise.all(ports.map(untilOneReady))
-}
-
-async function untilOneReady(port: number): Promise<void> {
+/** Resolves when the gateway accepts requests. */
+async function untilReady(port: number): Promise<void> {
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
     if (await isOk(`http://127.0.0.1:${port}/readyz`)) return
@@ -188,41 +168,6 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
     database: name === 'bare' ? undefined : database,
     stop: () => stopAll([...gateways, ...workers]),
   }
-}
-
-async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
-  if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
-  const database = await createTable('benthos', services)
-  // The column `time` must be the time in the id. Benthos has no function that reads the time from
-  // the id. So ClickHouse reads it, in the default expression of the column.
-  await services.sql.command(
-    `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
-  )
-  const [port] = (await freePorts(1)) as [number]
-  const { username, password, origin } = new URL(services.clickhouse.url)
-  const query = new URLSearchParams({
-    query: `INSERT INTO ${database}.logs_raw FORMAT JSONEachRow`,
-    date_time_input_format: 'best_effort',
-    async_insert: '0',
-    wait_end_of_query: '1',
-  })
-  const gateway = await startProcess({
-    name: 'benthos',
-    command: peer.program,
-    args: ['run', peer.config],
-    env: {
-      PORT: String(port),
-      API_KEY: services.apiKey,
-      CLICKHOUSE_INSERT_URL: `${origin}/?${query.toString()}`,
-      CLICKHOUSE_USER: username,
-      CLICKHOUSE_PASSWORD: password,
-    },
-    up: /Output type http_client is now active/,
-    logFile: join(dataDir, 'benthos.log'),
-    owner,
-  })
-  const { stop } = gateway
-  return { name: 'benthos', ports: [port], gateways: [gateway], workers: [], database, stop }
 }
 
 /** Creates a table of the same form as Intake's in the variant's own database. */

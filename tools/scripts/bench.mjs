@@ -1,29 +1,23 @@
-// npm run bench: measures Intake and small baseline services, in about eleven minutes. To select
+// npm run bench: measures Intake and small baseline services, in about seven minutes. To select
 // suites: npm run bench -- --suite capacity,latency. See tools/bench/README.md.
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { bootstrap, nodeLines, root } from './bootstrap.mjs'
-import { benchNode, onNodeOfImages } from './node-binary.mjs'
+import { bootstrap, root } from './bootstrap.mjs'
+import { onNodeOfImages } from './node-binary.mjs'
 import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm run bench -- [options]
 
-Measures Intake and small baseline services, in about eleven minutes (tools/bench/README.md).
+Measures Intake and small baseline services, in about seven minutes (tools/bench/README.md).
   --suite <names>      separated by commas; default: all
   --rounds <n>         turns in comparisons with a limit
   --seconds <n>        length of the load in a round
   --quick              short rounds of all suites; not a measurement
-  --foreign-max <n>    percent of the processors that other programs may use in a round
-  --slowness-max <n>   maximum slowness of the machine, relative to other rounds
-  --repetitions <n>    how many disturbed turns a suite repeats
   --profile <folder>   write CPU profiles of gateways and workers there
   --save               write the report to tools/bench/results
 Exit codes: 0 all events were visible exactly once, 1 they were not, or something else went wrong.`)
 
 await onNodeOfImages()
 await bootstrap()
-const [[oldest]] = nodeLines()
-process.env.BENCH_OLDEST_NODE = join(benchNode(oldest), 'node')
 const tsc = 'node_modules/typescript/bin/tsc'
 execFileSync(process.execPath, [tsc, '-b', 'tools/bench'], { cwd: root, stdio: 'inherit' })
 await import('../bench/dist/main.js')

@@ -16,10 +16,6 @@ export function installNode(major, folder) {
   return join(folder, 'node_modules', binaryPackage, 'bin')
 }
 
-/** The folder of a Node of this release line that the bench has installed once. */
-export const benchNode = (major) =>
-  installNode(major, join(root, 'tools', 'bench', '.cache', `node-${major}`))
-
 /**
  * Runs this script once more, on the version of Node that the images have (`NODE_IMAGE` in
  * deploy/Dockerfile), and exits with its exit code. Returns if this is that version.
@@ -29,7 +25,7 @@ export async function onNodeOfImages() {
   const [, major] = /^ARG NODE_IMAGE=node:(\d+)/m.exec(dockerfile)
   // The bench says itself that it needs Linux.
   if (process.platform !== 'linux' || process.versions.node.startsWith(`${major}.`)) return
-  const bin = benchNode(major)
+  const bin = installNode(major, join(root, 'tools', 'bench', '.cache', `node-${major}`))
   // The kernel ends the child when this process ends for any reason.
   const leash = ['--pdeathsig', 'TERM', join(bin, 'node')]
   const child = spawn('setpriv', [...leash, ...process.argv.slice(1)], {

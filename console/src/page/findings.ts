@@ -97,7 +97,7 @@ export async function readFindings(
     read<Seconds>(
       `SELECT bundle_identifier, event, before AS events, toUnixTimestamp(last) AS at, version
        FROM (${days})
-       WHERE recent = 0 AND before >= ${stoppedEventsMin} AND days_before >= 3
+       WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
            SELECT bundle_identifier FROM (${days}) WHERE recent > 0)
        ORDER BY events DESC, bundle_identifier, event`,

@@ -4,7 +4,7 @@ import t from 'tap'
 import { checkConsoleConfig, ConsoleConfig } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { createLogger } from '@intake/runtime/process'
-import { startAdmin } from '../../../packages/health/test/start-admin.ts'
+import { startAdmin } from '../../../packages/http-edge/test/admin/start-admin.ts'
 import { createPage } from '../../src/admin/page.ts'
 import { icon } from '../../src/page/assets.ts'
 import { calmState, emptyReader } from '../page/fixture.ts'
@@ -20,7 +20,6 @@ t.test('TRUST_PROXY=1: ten wrong passwords of an address lock out no other one',
   })
   checkConsoleConfig(config)
   const port = await startAdmin(t, {
-    service: 'console',
     page: createPage({
       config,
       reader: emptyReader,

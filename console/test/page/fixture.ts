@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { createLogger } from '@intake/runtime/process'
 import { createAddressOf, parseTrustProxy } from '../../../packages/config/src/index.ts'
-import { startAdmin } from '../../../packages/health/test/start-admin.ts'
+import { startAdmin } from '../../../packages/http-edge/test/admin/start-admin.ts'
 import { member, startServer } from '../../../packages/schema/test/fixture.ts'
 import { page, type PageOptions } from '../../src/page/page.ts'
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
-import { createIdentity } from '@intake/identity'
+import { createIdentity, type IdempotencyStore } from '@intake/identity'
 import { systemClock } from '@intake/runtime'
-import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
 import type { Entry } from '../../src/accept/batch-entries.ts'
 import { assignIdentities } from '../../src/accept/batch-identities.ts'
 import type { LogRecord } from '../../src/accept/log-record.ts'
-import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
+import type { TakeTurn } from '@intake/http-edge'
 import { logBody } from '../support.ts'
 
 const store: IdempotencyStore = { reserve: async ({ id }) => id }

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '@intake/schema'
 import { ownClickHouse } from '@intake/test-kit/own-services'
+import { parseLossless } from '@intake/json'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t from 'tap'
-import { parseLossless } from '../../src/body/lossless-json.ts'
 import { headers, logBody, startGateway } from '../support.ts'
 
 const server = await ownClickHouse(t)

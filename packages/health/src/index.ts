@@ -1,4 +1,4 @@
-export { startAdminServer } from './admin-server.ts'
+export { adminRoutes } from './admin-routes.ts'
 export { pollCheck, type PolledCheck } from './poll-check.ts'
 export { healthRoutes } from './health-routes.ts'
 export {

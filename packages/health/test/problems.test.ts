@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
+import fastify from 'fastify'
 import t from 'tap'
 import { byCause } from '../src/problem-catalogue.ts'
 import { createLogger, Registry } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createRate, notKnown, pollCheck, startProblems } from '../src/index.ts'
+import { adminRoutes, createRate, notKnown, pollCheck, startProblems } from '../src/index.ts'
 import { helpOf, problemCatalogue, type ProblemCode } from '../src/problem-catalogue.ts'
-import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
@@ -135,16 +135,17 @@ t.test('an event is a problem for a while', async (t) => {
   problems.close()
 })
 
-t.test('every endpoint of the admin server reports the same problems', async (t) => {
+t.test('every admin route reports the same problems', async (t) => {
   const { broken, metrics, problems } = watch()
   let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
   t.teardown(() => problems.close())
   const facts = () => ({ rows: 7 })
-  const port = await startAdmin(t, { problems, facts, scaling: () => scaling, metrics })
-  const get = async (path: string, headers = {}) => {
-    const url = `http://127.0.0.1:${port}${path}`
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) })
-    return { status: response.status, text: await response.text() }
+  const app = fastify()
+  const service = 'worker'
+  await app.register(adminRoutes({ service, problems, facts, scaling: () => scaling, metrics }))
+  const get = async (path: string) => {
+    const response = await app.inject(path)
+    return { status: response.statusCode, text: response.body }
   }
   t.match(await get('/readyz'), { status: 200, text: '{"status":"ready"}' })
   t.match(JSON.parse((await get('/status')).text), {
@@ -224,10 +225,11 @@ t.test('a worker that takes nothing is not alive', async (t) => {
     metrics,
   })
   t.teardown(() => problems.close())
-  const port = await startAdmin(t, { problems })
-  const response = await fetch(`http://127.0.0.1:${port}/healthz`)
-  t.equal(response.status, 503)
-  t.same(await response.json(), { status: 'stuck', detail: 'frames of logs wait' })
+  const app = fastify()
+  await app.register(adminRoutes({ service: 'worker', problems, facts: () => ({}), metrics }))
+  const response = await app.inject('/healthz')
+  t.equal(response.statusCode, 503)
+  t.same(response.json(), { status: 'stuck', detail: 'frames of logs wait' })
 })
 
 t.test('a check that takes too long has failed', async (t) => {

@@ -4,7 +4,6 @@ import { ConfigError } from './config-error.ts'
 import { describeConfig, loadConfig } from './config.ts'
 import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
-import { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'
 import { createOwner, type Owner } from './owner.ts'
 import { version } from './version.ts'
 import { watchSecrets, type Secrets } from './watch-secrets.ts'
@@ -13,8 +12,7 @@ const help = 'docs/operations/process-ends.md'
 
 /**
  * Runs a process. First sets its heap growth, reads its settings from the environment, and logs
- * them without secrets. Under `npm start`, the process connects only to engines of its own user.
- * Then follows the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error,
+ * them without secrets. Then follows the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error,
  * ends everything that `start` gave to the owner. Exits with code 1 if the process cannot start or
  * does not close in time.
  *
@@ -34,7 +32,6 @@ export async function runProcess<S extends TObject>(options: {
   try {
     const config = loadConfig(options.config, process.env, options.check)
     const settings = describeConfig(options.config, config)
-    connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)
     const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })
     const owner = createOwner((err) => log.error({ err, help }, 'a part could not be closed'))

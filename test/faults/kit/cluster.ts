@@ -142,8 +142,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await Promise.all([redis.start(), clickhouse.start(), s3.start()])
 
     const setUp: Cluster['setUp'] = async ({ acceptEmptyRedis, root: build = root }) => {
-      const built = pathToFileURL(join(build, 'packages/setup/dist/index.js')).href
-      const module = (await import(built)) as { setUp: SetUp }
+      // Earlier builds have it in a package of its own.
+      const built = ['packages/schema/dist/setup/set-up.js', 'packages/setup/dist/index.js']
+        .map((path) => join(build, path))
+        .find(existsSync)
+      const module = (await import(pathToFileURL(built!).href)) as { setUp: SetUp }
       await module.setUp({
         redisUrl: redis.url(),
         clickhouseUrl: clickhouse.url(),

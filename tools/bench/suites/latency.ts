@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound } from '../measure.ts'
-import { measureEach } from '../rounds.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import { median, percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
@@ -56,12 +56,10 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       requests,
     })
   for (const variant of variants) await closed(variant, options.warmUpSeconds)
-  const closedRounds = await bench.rounds.measure(
-    { items: variants, turns: capacityTurns },
-    (variant) => closed(variant, options.seconds),
+  const closedRounds = await measureEach(Array<Variant>(capacityTurns).fill(intake), (variant) =>
+    closed(variant, options.seconds),
   )
-  const closedOf = ({ name }: Variant) => closedRounds.filter(({ variant }) => variant === name)
-  const capacity = median(closedOf(intake).map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const capacity = median(closedRounds.map(({ acceptedPerSecond }) => acceptedPerSecond))
   bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
   const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
     loop: 'open',
@@ -88,9 +86,8 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   const rounds: OpenRound[] = []
   for (const level of levels) {
     const atLevel = (variant: Variant) => open(variant, level)
-    const measured = await (level === judgedLevel
-      ? bench.rounds.measure({ items: variants, turns: options.rounds + extraTurns }, atLevel)
-      : measureEach(variants, atLevel))
+    const turns = level === judgedLevel ? options.rounds + extraTurns : 1
+    const measured = await measureEach(abbaOrder(variants, turns), atLevel)
     rounds.push(...measured.map((round) => ({ level, round })))
   }
   const visible = await measureVisibility(bench, intake, demand(judgedLevel))

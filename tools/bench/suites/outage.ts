@@ -9,10 +9,10 @@ import {
 } from '../backlog.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
-import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
+import { insertDirectly } from '../direct-insert.ts'
 import type { Demand } from '../load/main.ts'
-import { measureRound, type Round } from '../measure.ts'
-import type { Disturbance } from '../rounds.ts'
+import { measureRound } from '../measure.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import { untilRows } from '../until-rows.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
@@ -21,7 +21,6 @@ import {
   bufferTable,
   drainTable,
   outageChecks,
-  type DrainedLoad,
   type Saturated,
 } from './outage-tables.ts'
 import type { SuiteResult } from './suite.ts'
@@ -32,11 +31,6 @@ const requests = { kind: 'log', size: defaultBodySize } as const
  * tenths of the events are visible.
  */
 const saturationEvents = 80_000
-/**
- * The share of `options.repetitions` that this suite uses, because its turns take much longer than
- * those of other suites.
- */
-const repeatedShare = 1 / 3
 
 const method = `ClickHouse is killed, then events arrive over ${backlogConnections} connections as fast as they are accepted. Bytes
 per event are the growth of Redis's \`used_memory\` and of its append-only file. Draining is measured in rounds
@@ -94,28 +88,19 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // The load generator is idle during a drain. So this value is from the load before the drain.
-    const cpuPerEvent = { load: buffered.loadCpuPerEvent }
-    return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
+    return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered) }
   }
-  const measured = await bench.rounds.measure(
-    {
-      items: ['drain', 'direct', 'bare'] as const,
-      turns: Math.max(1, bench.options.rounds - 1),
-      repetitions: Math.floor(bench.options.repetitions * repeatedShare),
-    },
-    async (what): Promise<(DrainedLoad & Disturbance) | DirectInsert | Round> => {
-      if (what === 'drain') return drainOnce()
-      if (what === 'bare') return measureRound(bench, bare, closedLoop(bench.options.seconds))
-      return insertDirectly(bench, intake, saturationEvents)
-    },
-  )
+  const saturated: Saturated = { drains: [], direct: [], bare: [] }
+  const measures = [
+    async () => saturated.drains.push(await drainOnce()),
+    async () => saturated.direct.push(await insertDirectly(bench, intake, saturationEvents)),
+    async () =>
+      saturated.bare.push(await measureRound(bench, bare, closedLoop(bench.options.seconds))),
+  ]
+  const order = abbaOrder(measures, Math.max(1, bench.options.rounds - 1))
+  await measureEach(order, (measure) => measure())
   await bare.stop()
-  return {
-    drains: measured.filter((one) => 'saturatedWorkerCpu' in one),
-    direct: measured.filter((one) => 'cpuPerRow' in one),
-    bare: measured.filter((one) => 'deliveredPerSecond' in one),
-  }
+  return saturated
 }
 
 async function framesInQueue({ services }: Bench): Promise<number> {

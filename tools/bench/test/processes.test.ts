@@ -10,7 +10,6 @@ import { freeze } from '../freeze.ts'
 import { measureRound } from '../measure.ts'
 import { createOwner } from '../owner.ts'
 import { startProcess, type BenchProcess } from '../process.ts'
-import { watchResident } from '../resident.ts'
 import type { Variant } from '../variants.ts'
 
 const onLinux = { skip: process.platform === 'linux' ? false : 'the bench needs Linux' }
@@ -122,15 +121,4 @@ t.test('workers that were frozen for a load are thawed if it fails', onLinux, as
   } as const
   await t.rejects(measureRound(bench, variant, demand, { workersLater: true }), /no load/)
   await untilState(worker.pid, 'S')
-})
-
-t.test('if a watched process exits, the error is that of the work', onLinux, async (t) => {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
-  const watching = watchResident({ pid: child.pid as number, everyMs: 1 }, async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    throw new Error('the gateway has ended')
-  })
-  await t.rejects(watching, /the gateway has ended/)
 })

@@ -1,4 +1,4 @@
-import { connectOnlyToOwnUser, parseOwnPorts } from '@intake/runtime'
+import { connectOnlyToOwnUser } from '@intake/confinement/own-ports.mjs'
 import { Command, CommanderError } from 'commander'
 import { commands } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
@@ -39,7 +39,7 @@ export async function runIntake(args: readonly string[]): Promise<number> {
 
   try {
     await adoptSettings()
-    connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
+    connectOnlyToOwnUser(process.env['OWN_PORTS'])
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     // Commander has already printed the text of its error. After --help, this error is no failure.

@@ -38,16 +38,9 @@ export const isFeedback = (key: string): boolean => key.indexOf(prefix) === 0
 
 interface Entry {
   key: string
+  /** The number of attempts that got status 500. With `fewAttempts`, a feedback is not sent. */
   failures: number
 }
-
-/**
- * Creates the list entry of a feedback.
- *
- * @param failures the number of attempts that got status 500. With `fewAttempts` failures, a
- * feedback is not sent, so `add` starts with `fewAttempts` and sets 0 when the feedback is stored
- */
-const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
 export function createFeedbacks(core: Core): Feedbacks {
   const { ports, storage, drops } = core
@@ -72,7 +65,8 @@ export function createFeedbacks(core: Core): Feedbacks {
   return {
     async add(id, feedback) {
       if (entries.length >= feedbackMax) return false
-      const entry = entryOf(prefix + id, fewAttempts)
+      // Not sent before it is stored.
+      const entry = { key: prefix + id, failures: fewAttempts }
       entries.push(entry)
       await storage.set(entry.key, feedback)
       entry.failures = 0
@@ -83,7 +77,7 @@ export function createFeedbacks(core: Core): Feedbacks {
     adopt(keys) {
       entries = keys
         .filter((key) => isFeedback(key) && entries.every((entry) => entry.key !== key))
-        .map((key) => entryOf(key, 0))
+        .map((key) => ({ key, failures: 0 }))
         .concat(entries)
     },
     async send() {

@@ -35,6 +35,8 @@ export const retryAfterMsMax = dayMs
  * for the device, until the storage can be read.
  */
 export const startMsMax = 8000
+/** The pause before the storage is read again. */
+export const readAgainMs = 500
 /** How long the client waits for the platform to return the properties of the device. */
 export const deviceMsMax = 500
 /**

@@ -1,5 +1,6 @@
-import type { Core } from './core.ts'
+import type { State } from './core.ts'
 import { retryAfterMsMax } from './limits.ts'
+import { onPause } from './sending.ts'
 
 /**
  * The result of one request. If neither `retryAfterMs` nor `stop` is set, the next request follows
@@ -38,14 +39,10 @@ export interface SendLoop {
  * devices do not send at the same moment after an outage.
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
- * @param onPause called whenever the loop ends or pauses
  */
-export function createSendLoop(
-  { options, start, ports: { time } }: Core,
-  send: () => Promise<Sent | undefined>,
-  onPause: (stop: string | undefined) => void,
-): SendLoop {
-  const { min = 1000, max = 900_000 } = options.retryMs || {}
+export function createSendLoop(client: State, send: () => Promise<Sent | undefined>): SendLoop {
+  const { time } = client.ports
+  const { min = 1000, max = 900_000 } = client.options.retryMs || {}
   let failures = 0
   let sending: Promise<void> | undefined
   let isClosed = false
@@ -58,7 +55,7 @@ export function createSendLoop(
 
   async function run(): Promise<void> {
     let sent: Sent | undefined
-    await start()
+    await client.start()
     for (;;) {
       // A storage error is treated like a network error, so the records are kept.
       isWoken = false
@@ -68,7 +65,7 @@ export function createSendLoop(
     }
     sending = undefined
     if (sent && !sent.stop) pause(sent.retryAfterMs!)
-    onPause(sent && sent.stop)
+    onPause(client, sent && sent.stop)
   }
 
   function pause(retryAfterMs: number): void {

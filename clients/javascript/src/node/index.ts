@@ -60,7 +60,7 @@ export function createNodeClient(
   const files =
     host.storage === 'memory'
       ? undefined
-      : createFileStorage(host.storage, () => client.drops.add('damaged', 1))
+      : createFileStorage(host.storage, () => client.state.drops.add('damaged', 1))
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport(options, {
@@ -94,7 +94,7 @@ export function createNodeClient(
       ended.abort()
       // Waits for the loops before `close`. After `close` another client of the directory may take
       // over the files, so this client must not be renaming any.
-      for (const loop of client.loops) await loop.sending()
+      for (const loop of client.state.loops) await loop.sending()
       files?.close()
     },
   }
@@ -102,10 +102,7 @@ export function createNodeClient(
   const {
     wake: _wake,
     leavePage: _leavePage,
-    drops: _drops,
-    loops: _loops,
-    logs,
-    run,
+    state: { logs, run },
     ...intake
   } = client
   let isExiting = false

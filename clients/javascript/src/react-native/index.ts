@@ -65,13 +65,13 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
       storage === 'memory'
         ? createMemoryStorage()
         : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
-            client.drops.add('damaged', 1),
+            client.state.drops.add('damaged', 1),
           ),
     transport: createFormTransport(
       createFetchTransport(options, {
         exchange: exchangeOrGiveUp((url, init) => fetch(url, init), time),
       }).transport,
-      (count) => client.drops.add('invalid_attachment', count),
+      (count) => client.state.drops.add('invalid_attachment', count),
     ),
     time,
     random: fillRandom,

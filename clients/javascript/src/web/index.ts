@@ -80,7 +80,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
  */
 function explain(error: Error): never {
   if (error.name !== 'TypeError' || !navigator.onLine) throw error
-  throw new TypeError('blocked by the browser (see CORS_ORIGINS) or unreachable')
+  throw new TypeError('blocked by the browser (CORS_ORIGINS) or unreachable')
 }
 
 /** Browsers do not send keepalive bodies of more than 64 KiB. */

@@ -60,6 +60,7 @@ export function applicationView(options: {
   const eventBars = (rows: readonly TopEvent[], series: Series) =>
     bars(rows, ({ name }) => listPath('logs', { application, ...byName('event', name), period }), {
       series,
+      empty: 'others',
       noteOf: ({ count, total }) => percent(count / total),
     })
   const isUncounted = !data.isExact && data.countedAtMs === undefined

@@ -37,7 +37,7 @@ const meanings: Readonly<Record<string, string>> = {
   email: 'a text that looks like an e-mail address',
   card: 'a text that looks like the number of a payment card',
   catalogue_cut:
-    'a day with more events and params than are counted: the rarest are missing here, and the day is left out of changes',
+    'more events and params than are counted apart on a day or in its month: the others are missing here or counted together, and the day is left out of changes',
 }
 
 export function catalogueView(options: {
@@ -106,7 +106,7 @@ const shortText = (text: string): Html => clientText(text, 60, listMarksMax)
 
 const name = (event: string, param: string): Html =>
   param === ''
-    ? html`<b>${shortText(event)}</b>`
+    ? html`<b>${event === '' ? 'others' : shortText(event)}</b>`
     : html`${shortText(event)} <span class="mono">${shortText(paramName(param))}</span>`
 
 function driftTable(

@@ -76,7 +76,7 @@ export function overviewView(options: OverviewOptions): Html {
               bars(
                 topEvents,
                 ({ name }) => listPath('logs', { ...byName('event', name), period }),
-                { noteOf: ({ count, total }) => percent(count / total) },
+                { empty: 'others', noteOf: ({ count, total }) => percent(count / total) },
               ),
             )}
             ${card(

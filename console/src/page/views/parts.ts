@@ -63,15 +63,20 @@ export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlVal
 export function bars<Row extends NameCount>(
   rows: readonly Row[],
   hrefOf: (row: Row) => string,
-  options: { series?: Series; noteOf?: (row: Row) => string | undefined } = {},
+  options: {
+    series?: Series
+    /** The text for a row without a name. */
+    empty?: string
+    noteOf?: (row: Row) => string | undefined
+  } = {},
 ): Html {
   if (rows.length === 0) return html`<p class="mute">None.</p>`
-  const { series = 'events', noteOf } = options
+  const { series = 'events', empty = 'none', noteOf } = options
   const most = Math.max(1, ...rows.map(({ count }) => count))
   const items = rows.map(
     (row) =>
       html`<li>
-        ${barBehind(row.count / most, series)}${nameLink(row.name, hrefOf(row))}<span
+        ${barBehind(row.count / most, series)}${nameLink(row.name, hrefOf(row), empty)}<span
           >${wholeNumber(row.count)}</span
         ><span class="mute">${noteOf?.(row)}</span>
       </li>`,
@@ -82,12 +87,12 @@ export function bars<Row extends NameCount>(
 }
 
 /** A name that was cut has no link: a search for it would find nothing. */
-export function nameLink(name: string, href: string): Html {
+export function nameLink(name: string, href: string, empty = 'none'): Html {
   if (Array.from(name).length > nameMax)
     return html`<span>${clientText(name, nameMax, listMarksMax)}</span>`
   return shortLink(
     href,
-    name === '' ? html`<i class="mute">none</i>` : clientText(name, nameMax, listMarksMax),
+    name === '' ? html`<i class="mute">${empty}</i>` : clientText(name, nameMax, listMarksMax),
   )
 }
 

@@ -1,5 +1,5 @@
 import { readSecret } from '@intake/runtime'
-import { setUp } from '@intake/setup'
+import { setUp } from '@intake/schema/setup'
 import type { Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { findClickHouse } from '../clickhouse.ts'

@@ -18,6 +18,7 @@ export interface AppProcessOptions {
 }
 
 const readyMs = 60_000
+const ownPorts = import.meta.resolve('@intake/confinement/own-ports.mjs')
 
 /** Starts the gateway, a worker or the console and resolves when its admin port responds with 200. */
 export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
@@ -25,7 +26,7 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Child
   const child = startChild({
     name,
     command: process.execPath,
-    args: [...nodeOptions, '--enable-source-maps', script],
+    args: [...nodeOptions, '--enable-source-maps', `--import=${ownPorts}`, script],
     env,
     logFile,
   })

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from '@intake/runtime'
-import { SetupError } from '@intake/setup'
+import { SetupError } from '@intake/schema/setup'
 import { messageOf, StartError } from '../supervisor/start-error.ts'
 import { onEndRequest } from '../supervisor/end-request.ts'
 import { readConfig } from './config.ts'

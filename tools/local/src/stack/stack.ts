@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { loopbackOrigins, objectStoreSettings } from '@intake/config'
-import { connectOnlyToOwnUser, keptFreeBytes } from '@intake/runtime'
+import { connectOnlyToOwnUser } from '@intake/confinement/own-ports.mjs'
+import { keptFreeBytes } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
-import { setUp } from '@intake/setup'
+import { setUp } from '@intake/schema/setup'
 import { type Lock, lockDataDir } from '../supervisor/lock.ts'
 import { messageOf } from '../supervisor/start-error.ts'
 import { type SupervisedProcess } from '../supervisor/supervised-process.ts'
@@ -78,13 +79,11 @@ export function createStack(options: StackOptions): Stack {
     const { previousEnginePort } = files
     const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
     files.noteEnginePort(ports.clickhouseEngine)
-    const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(
-      (port) => port !== undefined,
-    )
+    const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(Boolean).join(',')
     connectOnlyToOwnUser(ownPorts)
     const env = {
       ...options.env,
-      OWN_PORTS: ownPorts.join(','),
+      OWN_PORTS: ownPorts,
       CORS_ORIGINS: options.env['CORS_ORIGINS'] || loopbackOrigins,
     }
     const secrets = loadSecrets(dataDir)

@@ -1,0 +1,100 @@
+import type { State } from './core.ts'
+import { addCounts } from './drops.ts'
+import { parseName, type ParsedName } from './entry-name.ts'
+import { isFeedback } from './feedbacks.ts'
+import { readAgainMs, startMsMax } from './limits.ts'
+import { wake } from './sending.ts'
+import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
+import { within } from './within.ts'
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Whether the value is a UUID, in upper or lower case. */
+export const isUuid = (value: unknown): boolean => uuidForm.test(value as string)
+
+/** Reads what earlier runs have kept on the device. See `Core.start`. */
+export async function readKept(client: State): Promise<void> {
+  await within(client.ports, startMsMax, load(client), true)
+  client.uuid = client.uuid || client.deviceUuid || client.newId()
+}
+
+async function load(client: State): Promise<void> {
+  const { storage, drops } = client
+  const reading = client.readDevice()
+  const [kept, optedOut, dropped, names = []] = await read(client)
+  await reading
+  if (client.isShut) return
+  if (!client.deviceUuid) {
+    const uuid = isUuid(kept) ? (kept as string) : client.uuid || client.newId()
+    client.deviceUuid = uuid
+    if (uuid !== kept) await storage.set(deviceKey, uuid)
+  }
+  client.uuid = client.deviceUuid
+  client.isLoaded = true
+  addCounts(drops.unreported, Object(dropped) as Record<string, number>)
+  if (optedOut && client.wantsOut !== false) client.isOut = true
+  if (client.isOut) await removeAll(client)
+  else {
+    const ofEndedRuns = names
+      .sort()
+      .map(parseName)
+      .filter((entry) => entry && entry.run !== client.run)
+    client.feedbacks.adopt(names)
+    await client.logs.adopt(ofEndedRuns as ParsedName[])
+  }
+  wake(client)
+}
+
+type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
+
+/**
+ * Makes all reads at the same time, because a page can end within milliseconds. If one fails, all
+ * are repeated until they succeed, because only a successful read says that something is absent. A
+ * storage that the browser forbids to the page is empty.
+ */
+const read = (client: State): Promise<Kept> => {
+  const { storage } = client
+  return Promise.all([
+    storage.get(deviceKey),
+    storage.get(optOutKey),
+    storage.get(droppedKey),
+    storage.list(),
+  ]).catch((error): Kept | Promise<Kept> =>
+    Object(error).name === 'SecurityError'
+      ? []
+      : new Promise((resolve) => {
+          const again = () => resolve(read(client))
+          if (!client.isShut) client.ports.time.setTimeout(again, readAgainMs, true)
+        }),
+  )
+}
+
+async function removeAll({ storage, logs, feedbacks }: State): Promise<void> {
+  logs.clear()
+  feedbacks.clear()
+  for (const name of await storage.list().catch((): string[] => [])) {
+    if (parseName(name) || isFeedback(name)) await storage.remove(name)
+  }
+}
+
+/** See `Intake.optOut`. */
+export function optOut(client: State): Promise<void> {
+  client.isOut = client.wantsOut = true
+  return client.consent(async () => {
+    await client.start()
+    await client.storage.set(optOutKey, true)
+    await removeAll(client)
+    wake(client)
+  })
+}
+
+/** See `Intake.optIn`. */
+export function optIn(client: State): Promise<void> {
+  client.wantsOut = false
+  return client.consent(async () => {
+    await client.start()
+    await client.storage.remove(optOutKey)
+    // If `optOut` was called while this `optIn` ran, the later call, `optOut`, takes effect.
+    client.isOut = !!client.wantsOut
+  })
+}

@@ -1,0 +1,1 @@
+export function connectOnlyToOwnUser(ports?: string): void

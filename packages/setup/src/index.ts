@@ -1,2 +1,0 @@
-export { setUp } from './set-up.ts'
-export { SetupError } from './setup-error.ts'
