@@ -39,8 +39,9 @@ export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } &
 }
 
 /** A search in any period, from its first page. */
-export function withoutPeriod({ after: _, from: __, to: ___, ...search }: Search): Search {
-  return search
+export function withoutPeriod(search: Search): Search {
+  const { after: _, from: __, to: ___, ...rest } = search
+  return rest
 }
 
 /** Limits a search to one step of a chart. */
