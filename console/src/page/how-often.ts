@@ -9,7 +9,6 @@ import { searchLengthMax, type Search } from './search.ts'
 const reasonParams = ['reason', 'message', 'error', 'exception', 'title']
 const days = 30
 
-/** How often an event happened in the last 30 days, in its application. */
 export interface HowOften {
   /** The event, and the reason in its params if it has one. */
   search: Search
@@ -29,7 +28,6 @@ export function reasonOf({ columns }: FullRecord): { param: string; text: string
   return param === undefined ? undefined : { param, text: params[param] as string }
 }
 
-/** Counts the events of the same application with the same name and reason. */
 export async function readHowOften(
   reader: RecordReader,
   record: FullRecord,

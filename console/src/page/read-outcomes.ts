@@ -2,7 +2,6 @@ import { leftOutOutcomes, nonErrorOutcomes } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
-/** How many records arrived in one step of time. */
 export type Arrivals = {
   /** Beginning of the step in ms since 1970. */
   t: number
@@ -15,7 +14,6 @@ export type Arrivals = {
 
 const sqlList = (codes: readonly string[]) => codes.map((code) => `'${code}'`).join(', ')
 
-/** Whether an outcome is that of a refused record. */
 export const isRefusal = (code: string): boolean =>
   !(nonErrorOutcomes as readonly string[]).includes(code)
 

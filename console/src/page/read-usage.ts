@@ -48,7 +48,6 @@ export const readSessions = (
     { ...windowParams(window), application },
   )
 
-/** Reads the weeks in which devices were new, the latest last. */
 export function readWeeks(
   reader: RecordReader,
   application: string,

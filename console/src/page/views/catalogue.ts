@@ -25,7 +25,6 @@ import { badge, card, countedNote, list, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** Explains each warning. */
 const meanings: Readonly<Record<string, string>> = {
   timestamp_not_read:
     'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',
