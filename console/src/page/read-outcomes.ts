@@ -23,13 +23,7 @@ const period = inWindow('minute')
 
 /** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
-  const rows = await reader.query<{
-    at: number
-    events: number
-    feedback: number
-    refused: number
-    leftOut: number
-  }>(
+  const rows = await reader.query<Omit<Arrivals, 't'> & { at: number }>(
     `SELECT ${stepOf('minute', steps)} AS at,
        sumIf(records, code = 'accepted' AND kind = 'logs') AS events,
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
