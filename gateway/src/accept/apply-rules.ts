@@ -61,7 +61,7 @@ function createOncePerEdits<Edited>(
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */
-export function createExtraEditor(
+function createExtraEditor(
   submission: Extra,
   record: string,
 ): (inRecord: Extra, ruling: Ruling) => string | undefined {

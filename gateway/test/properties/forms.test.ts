@@ -102,7 +102,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
   const gateway = await startServer(t)
   let accepted = 0
   await checkProperty(t, {
-    runs: 1_000,
+    runs: 500,
     value: forms,
     async holds({ parts, place, before, behind, close, isLenient, faults: ofForm, cuts, chunked }) {
       const all = parts.toSpliced(place, 0, payload)

@@ -91,7 +91,7 @@ async function checkBodies(
 
 t.test('a JSON body, damaged and cut into segments, is stored as sent or refused', async (t) => {
   await checkBodies(t, {
-    runs: 600,
+    runs: 300,
     encoding: {},
     bodyOf: (json) => Buffer.from(json),
     jsonOf: (body) => body.toString(),
@@ -100,7 +100,7 @@ t.test('a JSON body, damaged and cut into segments, is stored as sent or refused
 
 t.test('a gzip body, damaged and cut into segments, is stored as sent or refused', async (t) => {
   await checkBodies(t, {
-    runs: 600,
+    runs: 300,
     encoding: { 'content-encoding': 'gzip' },
     bodyOf: (json) => gzipSync(json),
     jsonOf: (body) => gunzipSync(body).toString(),

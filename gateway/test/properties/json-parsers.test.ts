@@ -33,7 +33,7 @@ function equal(actual: unknown, expected: unknown): void {
 
 t.test('a document is parsed to its value, also by the lossless parser', async (t) => {
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText,
     holds({ text, value }) {
       equal(parse(text).value, value)
@@ -44,7 +44,7 @@ t.test('a document is parsed to its value, also by the lossless parser', async (
 
 t.test('both parsers agree when no name has an escape and no integer is large', async (t) => {
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText.filter(({ text }) => !hasEscapedName(text) && !/\d{16}/.test(text)),
     holds: ({ text }) => equal(parseLossless(text), JSON.parse(text)),
   })
@@ -72,7 +72,7 @@ t.test('a broken document is refused by both parsers or by neither', async (t) =
     ),
   })
   await checkProperty(t, {
-    runs: 5_000,
+    runs: 2_500,
     value: fc.tuple(jsonText, fc.array(edit, { minLength: 1, maxLength: 3 })),
     holds([{ text }, edits]) {
       let broken = text
@@ -93,7 +93,7 @@ t.test(
   'the count from the bytes equals that of the parsed value, wherever the bytes are split',
   async (t) => {
     await checkProperty(t, {
-      runs: 2_000,
+      runs: 1_000,
       value: fc.tuple(jsonText, fc.array(fc.nat(), { maxLength: 6 })),
       holds([{ text }, places]) {
         const bytes = Buffer.from(text)
@@ -114,7 +114,7 @@ t.test('a plain document passes the checks, and is printed as if it were not kno
   let plain = 0
   let all = 0
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText,
     holds({ text }) {
       const { value, isPlain } = parse(text)
@@ -130,7 +130,7 @@ t.test('a plain document passes the checks, and is printed as if it were not kno
 
 t.test('a row has the numbers and texts of its document', async (t) => {
   await checkProperty(t, {
-    runs: 2_000,
+    runs: 1_000,
     value: jsonText,
     holds({ value }) {
       const stored = parseLossless(rowJson({ value })) as { value: unknown }

@@ -171,7 +171,7 @@ t.test('params are read as they were sent, alone, with others and after merges',
   const seed = Number(PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31))
   const groups = fc.sample(fc.array(params, { minLength: 2, maxLength: 3 }), {
     seed,
-    numRuns: Math.ceil(60 * Number(PROPERTY_RUNS)),
+    numRuns: Math.ceil(30 * Number(PROPERTY_RUNS)),
   })
   const sent = groups.flat()
   const together: string[] = []

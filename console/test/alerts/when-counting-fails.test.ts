@@ -1,6 +1,9 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { Alert } from '@intake/access'
+import { pause } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { startAlerts } from '../../src/alerts/alerts.ts'
 import { countApart } from '../../src/alerts/count-apart.ts'
 
 const minuteMs = 60_000
@@ -55,8 +58,28 @@ t.test('while ClickHouse is away, no application is set apart', async (t) => {
   const { asked, at } = counting(() => {
     if (isAway) throw new ClickHouseError('no response', { kind: 'retry' })
   })
-  t.equal((await at(0)).size, 0)
+  await t.rejects(at(0), { message: 'no response' })
   isAway = false
   t.equal((await at(1)).size, 3)
   t.equal(asked.length, 2)
+})
+
+t.test('a run that was dear is followed by a pause, one that failed is not', async (t) => {
+  const clock = createTestClock()
+  let runs = 0
+  const { close } = startAlerts({
+    takeTurn: async () => true,
+    async run() {
+      runs++
+      await pause(30_000, { clock })
+      if (runs > 1) throw tooMuch()
+    },
+    onError: () => {},
+    clock,
+  })
+  t.teardown(close)
+  await clock.advance(2 * minuteMs)
+  t.equal(runs, 1, 'it pauses for five times as long as the run took')
+  await clock.advance(4 * minuteMs)
+  t.ok(runs >= 3, `${runs} runs`)
 })
