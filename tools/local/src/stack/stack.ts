@@ -70,7 +70,8 @@ export function createStack(options: StackOptions): Stack {
   let endpointsFile: Writer | undefined
   const find = (name: string) => serviceProcesses.find((process) => process.name === name)
 
-  async function start(): Promise<RunningStack> {
+  /** Claims the data directory and the ports; returns the ports, and what the apps get. */
+  async function claim() {
     makeDataDir(dataDir)
     lock = await lockDataDir(dataDir)
     claimDataFormat(dataDir)
@@ -86,6 +87,11 @@ export function createStack(options: StackOptions): Stack {
       OWN_PORTS: ownPorts,
       CORS_ORIGINS: options.env['CORS_ORIGINS'] || loopbackOrigins,
     }
+    return { ports, env }
+  }
+
+  async function start(): Promise<RunningStack> {
+    const { ports, env } = await claim()
     const secrets = loadSecrets(dataDir)
     const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
     const onChange = () => endpointsFile?.write()
