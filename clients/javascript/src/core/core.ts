@@ -46,7 +46,6 @@ export interface Core {
   start(): Promise<void>
   lastError?: SendError
   refused: string[]
-  /** Reads the properties of the device. */
   readDevice(): Promise<void>
   /**
    * The fields that describe the sender of a record that is made now.

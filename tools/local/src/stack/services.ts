@@ -20,7 +20,6 @@ export interface Backend {
 }
 
 export interface ClickHouseBackend extends Backend {
-  /** The URL of the same server for workers. */
   workerUrl: string
   readerUrl: string
   analystUrl: string
@@ -51,7 +50,6 @@ export interface ServicesOptions {
   onChange: () => void
   /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
-  /** Aborts when the stack ends. */
   ending: AbortSignal
 }
 
