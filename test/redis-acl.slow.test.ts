@@ -114,7 +114,6 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   await startApp(t, 'gateway', {
     PORT: String(gatewayPort),
     GATEWAY_ADMIN_PORT: '0',
-    QUEUE_SHARDS: '2',
     REDIS_ACK_REPLICAS: '1',
   })
   const gateway = `http://127.0.0.1:${gatewayPort}`
@@ -156,6 +155,9 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   const policy = createPolicyStore({ redis: operator })
   t.ok(await policy.suppress({ kind: 'user', id: 'user-2' }))
   await policy.noteDropped('logs', new Date(0))
+  const imported = join(dataDir, 'events.ndjson')
+  const timestamp = new Date().toISOString()
+  writeFileSync(imported, JSON.stringify({ event: 'old', timestamp, distinct_id: 'user-3' }))
   const sender = ['--bundle', device.bundle_identifier, '--device', device.device_uuid]
   for (const [args, code] of [
     [['trace', '--key', 'two', ...sender], 0],
@@ -171,6 +173,7 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     [['alerts', 'add', '--bundle', 'com.example', '--event', 'crash', '--above', '9'], 0],
     [['alerts', 'list'], 0],
     [['dead-letters', 'list'], 0],
+    [['import', imported, '--map', 'posthog', '--bundle', 'com.example.acl'], 0],
     [['setup', '--accept-empty-redis'], 0],
     [['trace', device.device_uuid], 3],
   ] as const) {
@@ -281,7 +284,7 @@ const refused: Record<string, string[][]> = {
     ['DEL', '{intake}:suppressed'],
     ['DEL', '{intake}:rules'],
     ['DEL', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
-    ['HSET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data', ''],
+    ['HMSET', '{intake}:feedback:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data', ''],
     ['RPOP', '{intake}:logs:wait'],
     ['HSET', '{intake:90}:logs:20782:90', 'x', 'y'],
     ['DEL', '{intake:90}:logs:20782:90'],

@@ -5,6 +5,7 @@ import {
   findManifestProblems,
   findReportProblems,
   setChartVersion,
+  setPomVersion,
   startSection,
 } from '../tools/scripts/release-rules.mjs'
 
@@ -27,6 +28,14 @@ t.test('the chart gets the version, and runs the images of it', async (t) => {
   t.equal(
     setChartVersion('apiVersion: v2\nversion: 0.1.0\nappVersion: 0.1.0\nkubeVersion: 1\n', '1.2.3'),
     'apiVersion: v2\nversion: 1.2.3\nappVersion: 1.2.3\nkubeVersion: 1\n',
+  )
+})
+
+t.test('the Kotlin client gets the version, and its dependencies keep theirs', async (t) => {
+  const dependency = '<dependency><version>2.0</version></dependency>'
+  t.equal(
+    setPomVersion(`<version>0.1.0</version>${dependency}`, '1.2.3'),
+    `<version>1.2.3</version>${dependency}`,
   )
 })
 

@@ -16,7 +16,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 
 const heapMiB = 128
-const frames = 370
+const frames = 200
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
 /**

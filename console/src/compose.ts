@@ -75,7 +75,7 @@ export async function compose(context: Context): Promise<void> {
     onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
   })
   openWebhooks(context, { registry, connections, watch })
-  evaluateAlerts(context, { connections })
+  evaluateAlerts(context, { connections, watch })
   count(context, { connections, registry, watch })
   const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
   log.info({ adminPort }, 'console is up')
@@ -224,17 +224,25 @@ function openWebhooks(
   owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
 }
 
-function evaluateAlerts(context: Context, { connections }: Pick<Parts, 'connections'>): void {
+function evaluateAlerts(
+  context: Context,
+  { connections, watch }: Pick<Parts, 'connections' | 'watch'>,
+): void {
   const { log, owner } = context
   const { redis, clickhouse: store, onQueueError } = connections
   const sink = createDeliverySink({ redis, queue: alertWebhook, onError: onQueueError })
   owner.add(() => sink.close())
-  const onError = limitRepeats((err, omitted) => {
-    const help = 'docs/alerts.md'
-    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown')
-  })
+  const help = helpOf('alerts_late')
+  const warn = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown'),
+  )
+  function onError(error: unknown): void {
+    warn(error)
+    // Redis that cannot be reached is another problem.
+    if (error instanceof ClickHouseError) watch.problems.note('alerts_late', describeError(error))
+  }
   const alerts = createAlertStore({ redis })
-  const reader = createReader(context, countTimeoutMs, 1)
+  const reader = createReader(context, readTimeoutMs, 1)
   owner.own(
     startAlerts({
       run: createAlertRun({ alerts, reader, store, sink, onError }),

@@ -112,4 +112,5 @@ GRANT SELECT ON intake.alert_states TO reader;
 GRANT SELECT ON intake.alert_changes TO reader;
 GRANT SELECT ON intake.warnings TO reader;
 GRANT SELECT ON intake.counted TO reader;
+GRANT SELECT ON intake.counted_names TO reader;
 GRANT SELECT ON intake.recounts TO reader;

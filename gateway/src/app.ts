@@ -13,7 +13,9 @@ import {
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import {
+  createFairGate,
   createHttpEdge,
+  createTurns,
   expectContinue,
   type Cors,
   type Handler,
@@ -30,8 +32,6 @@ import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
 import { createBeforeBody } from './body/before-body.ts'
 import { createApiCors } from './admission/cors.ts'
-import { createFairGate } from './admission/fairness/fair-gate.ts'
-import { createTurns } from './admission/fairness/turns.ts'
 import type { QueueShares } from './admission/queue-shares.ts'
 import { createAddressLimit } from './admission/sketch-limits.ts'
 import { createByteBudget, createShares, type ByteBudget } from './body/byte-budget.ts'
@@ -132,7 +132,10 @@ export async function buildApp(
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   const url = publicUrlOf(config)
-  openapiRoute(app, { url, limits: config })
+  openapiRoute(app, {
+    url,
+    limits: { ...config, batchJsonBytesMax: batchJsonBytesMax(config) },
+  })
   docsRoute(app, { url })
   // The public health routes omit the reasons of problems; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })

@@ -5,7 +5,7 @@ import { limits } from '@intake/contract'
 import { adminRoutes, pollCheck } from '@intake/health'
 import { startAdminServer } from '@intake/http-edge'
 import { helpOf } from '@intake/health/problem-catalogue'
-import { reservationTags } from '@intake/identity'
+import { reservationTags, createIdempotencyStore, createReservationLedger } from '@intake/identity'
 import {
   createObjectStore,
   describeStoreError,
@@ -36,8 +36,6 @@ import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
-import { createIdempotencyStore } from './identity/idempotency-store.ts'
-import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
 import { createOutcomeCounts } from './report/outcome-counts.ts'

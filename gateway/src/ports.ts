@@ -2,8 +2,8 @@ import type { ApiKeyDirectory, Policy } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import type { FrameProducer } from '@intake/queue/produce'
+import { type IdempotencyStore } from '@intake/identity'
 import type { KeyLimiter } from './admission/key-limits.ts'
-import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
 /** The external dependencies of the gateway; each type documents its guarantee. */
 export interface GatewayPorts {

@@ -11,7 +11,6 @@ t.test('no file imports from a higher floor', async (t) => {
       'app.ts',
       'ports.ts',
       'routes',
-      'openapi',
       'accept',
       'errors',
       'report',

@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
-import { defineReserve } from '@intake/identity'
-import { connectRedis } from '@intake/redis'
-import { createMemoryIdempotencyStore } from '@intake/sandbox'
-import { ownRedis } from '@intake/test-kit/own-services'
 import {
+  defineReserve,
   createIdempotencyStore,
   type IdempotencyStore,
   type Reservation,
-} from '../../gateway/src/identity/idempotency-store.ts'
-import { createReservationLedger } from '../../gateway/src/identity/reservation-ledger.ts'
+  createReservationLedger,
+} from '@intake/identity'
+import { connectRedis } from '@intake/redis'
+import { createMemoryIdempotencyStore } from '@intake/sandbox'
+import { ownRedis } from '@intake/test-kit/own-services'
 
 const soon = () => performance.now() + 60_000
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`

@@ -5,7 +5,6 @@ import { createJobSink } from '@intake/queue/produce'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createCoverage } from '../simulation/coverage.ts'
-import { rightDesign } from '../simulation/design.ts'
 import { createJobs } from '../simulation/jobs.ts'
 import { createRandom } from '../simulation/random.ts'
 import type { World } from '../simulation/world.ts'
@@ -42,7 +41,6 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     const random = createRandom(seed)
     let now = 0
     const twin = createJobs({
-      design: rightDesign,
       coverage: createCoverage(),
       scheduler: { now: () => now, note() {} },
     } as unknown as World)

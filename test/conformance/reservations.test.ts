@@ -3,7 +3,6 @@ import { dayMs, limits } from '@intake/contract'
 import { bucketsOf, defineReserve, levelsMax, type ReserveCall } from '@intake/identity'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import { rightDesign } from '../simulation/design.ts'
 import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
@@ -21,7 +20,7 @@ interface Compared {
 
 /** Returns random calls on this day, each with the reply of the simulated Redis. */
 function callsOn(today: number): Compared[] {
-  const twin = createReservations({ design: rightDesign, wallMs: () => today * dayMs })
+  const twin = createReservations({ wallMs: () => today * dayMs })
   const random = createRandom(1)
   return Array.from({ length: calls }, (_, n) => {
     const name = random.below(keysMax)

@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { plantedBugs, runPlanted } from './planted.ts'
-import { line, markdown, neverHappened, table } from './report.ts'
+import { line, neverHappened, table } from './report.ts'
 import { runScenario, type Result } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -15,8 +14,6 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     /** Plants bugs, and fails if the scenarios do not detect them. */
     planted: { type: 'boolean', default: false },
-    /** The file to which the results of a complete run are written. */
-    write: { type: 'string' },
   },
 })
 const { keep, planted, only } = values
@@ -46,13 +43,6 @@ console.log(`\n${table(results)}\n`)
 const whole = !planted && wanted === undefined
 const missing = whole ? neverHappened(results) : []
 for (const sentence of missing) console.log(`FAIL: ${sentence}`)
-if (whole && values.write !== undefined) {
-  const head = {
-    command: `SEED=${seed} npm run test:faults`,
-    date: new Date().toISOString().slice(0, 10),
-  }
-  writeFileSync(values.write, markdown(results, head))
-}
 const number = (status: Result['status']) => results.filter((one) => one.status === status).length
 const failed = number('failed') + missing.length
 if (number('skipped') > 0) console.log(`${number('skipped')} skipped, for the reasons above`)

@@ -203,6 +203,18 @@ export const plantedBugs: PlantedBug[] = [
     reason: 'no object of the user is stored',
   },
   {
+    name: 'what has not arrived yet counts as silence',
+    scenario: 'F83',
+    edits: [
+      {
+        file: 'console/dist/alerts/judge.js',
+        find: "return isBehind || wasRefusing ? 'unknown' : 'firing';",
+        replace: "return 'firing';",
+      },
+    ],
+    reason: 'no false silence',
+  },
+  {
     name: 'the queue forgets which requests of the webhook were sent',
     scenario: 'F68',
     edits: [

@@ -70,35 +70,3 @@ export function table(results: Result[]): string {
     .map((cells) => cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join('  '))
     .join('\n')
 }
-
-/** Returns a report in Markdown (`--write`): an introduction and a table of the results. */
-export function markdown(results: Result[], head: { command: string; date: string }): string {
-  const row = (cells: string[]) => `| ${cells.join(' | ')} |`
-  const numbers = (counts: Counts | undefined) =>
-    columns.map(([key]) => (counts === undefined ? '' : String(counts[key])))
-  const seconds = (ms: number) => (ms / 1000).toFixed(0)
-  const lines = results.map(({ id, title, status, counts, ms, reasons }) => {
-    const what = status === 'passed' ? title : [title, ...reasons].join('; ')
-    return row([id, what, status, ...numbers(counts), seconds(ms)])
-  })
-  const passed = results.filter(({ status }) => status === 'passed').length
-  const ms = results.reduce((sum, one) => sum + one.ms, 0)
-  return [
-    '# Results of the fault suites',
-    '',
-    `\`${head.command}\`, ${head.date}: ${passed} of ${results.length} scenarios passed. Passed means: every`,
-    'acknowledged record was visible once and as sent, nothing else was visible, and every response came in',
-    'time. docs/decisions/0005-fault-suites.md explains how the suites work.',
-    '',
-    'Redelivered: frames that a worker got again. Raw duplicates: rows that were inserted again; the views',
-    'hide them. Partial inserts: inserts that a killed ClickHouse stored only in part. Refused and unknown:',
-    'what clients saw during a fault; requests with an idempotency key were retried and may count several',
-    'times.',
-    '',
-    row(['', 'What breaks', 'Result', ...columns.map(([, name]) => name), 's']),
-    row(['---', '---', '---', ...columns.map(() => '--:'), '--:']),
-    ...lines,
-    row(['all', '', '', ...numbers(total(results)), seconds(ms)]),
-    '',
-  ].join('\n')
-}

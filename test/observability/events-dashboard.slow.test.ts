@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { Type, type TProperties } from 'typebox'
+import { Value } from 'typebox/value'
 import { createClickHouse } from '@intake/clickhouse'
 import { refreshCounts } from '@intake/records'
 import { logRow, member, startServer, uuidV7 } from '../../packages/schema/test/fixture.ts'
-import { folder } from './files.ts'
+import { folder, readYaml } from './files.ts'
 
 interface EventsDashboard {
   templating: { list: { name: string; query: string }[] }
@@ -85,4 +87,99 @@ t.test('each panel counts the chosen applications, whatever their names are', as
   // option has this value.
   for (const name of names.slice(1))
     t.match(await analyst.query(asSent(count, [name])), [{ events: Number }], name)
+})
+
+const exact = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false })
+/** What Grafana reads of a rule; it ignores unknown fields, so a misspelt one would have no effect. */
+const Rules = exact({
+  apiVersion: Type.Literal(1),
+  groups: Type.Tuple([
+    exact({
+      orgId: Type.Literal(1),
+      name: Type.String({ minLength: 1 }),
+      folder: Type.String({ minLength: 1 }),
+      interval: Type.String({ pattern: '^\\d+[smh]$' }),
+      rules: Type.Tuple([
+        exact({
+          uid: Type.String({ pattern: '^[\\w-]{1,40}$' }),
+          title: Type.String({ minLength: 1 }),
+          condition: Type.Literal('fires'),
+          data: Type.Tuple([
+            exact({
+              refId: Type.Literal('states'),
+              datasourceUid: Type.String(),
+              relativeTimeRange: exact({ from: Type.Integer(), to: Type.Literal(0) }),
+              model: exact({
+                refId: Type.Literal('states'),
+                editorType: Type.Literal('sql'),
+                queryType: Type.Literal('table'),
+                format: Type.Literal(1),
+                rawSql: Type.String(),
+              }),
+            }),
+            exact({
+              refId: Type.Literal('fires'),
+              datasourceUid: Type.Literal('__expr__'),
+              model: exact({
+                refId: Type.Literal('fires'),
+                type: Type.Literal('threshold'),
+                expression: Type.Literal('states'),
+                conditions: Type.Tuple([
+                  exact({
+                    evaluator: exact({
+                      type: Type.Literal('gt'),
+                      params: Type.Tuple([Type.Number()]),
+                    }),
+                  }),
+                ]),
+              }),
+            }),
+          ]),
+          noDataState: Type.Enum(['OK', 'NoData', 'Alerting']),
+          execErrState: Type.Enum(['OK', 'Error', 'Alerting', 'KeepLast']),
+          for: Type.String(),
+          labels: Type.Record(Type.String(), Type.String()),
+          annotations: Type.Record(Type.String(), Type.String()),
+        }),
+      ]),
+    }),
+  ]),
+})
+
+t.test('the rule for Grafana fires for each alert that fires, and is complete', async (t) => {
+  const file = readYaml('grafana/alerting/events.yml')
+  t.same([...Value.Errors(Rules, file)], [])
+  const [rule] = Value.Parse(Rules, file).groups[0].rules
+  const { datasourceUid, model } = rule.data[0]
+  const { datasources } = readYaml('grafana/datasources/clickhouse.yml') as {
+    datasources: { uid: string }[]
+  }
+  t.ok(
+    datasources.some(({ uid }) => uid === datasourceUid),
+    'its data source is provisioned',
+  )
+
+  const { server, connect } = await startServer(t)
+  const owner = connect(t)
+  for (const state of ['firing', 'unknown', 'ok']) {
+    await owner.command(`INSERT INTO intake.alerts_raw
+      (id, change, bundle_identifier, event, state, since, evaluated_at, valid_until)
+      SELECT '${state}', 1, 'com.example.app', 'crash', '${state}', now64(3), now64(3), now64(3) + INTERVAL 1 HOUR`)
+  }
+  const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
+  t.teardown(() => analyst.close())
+  const rows = await analyst.query<{ id: string; fires: number }>(model.rawSql)
+  const [limit] = rule.data[1].model.conditions[0].evaluator.params
+  t.same(
+    rows.filter(({ fires }) => fires > limit).map(({ id }) => id),
+    ['firing'],
+  )
+  // Grafana takes the one number of a row as its value, and its texts as labels.
+  for (const row of rows) {
+    const numbers = Object.values(row).filter((value) => typeof value === 'number')
+    t.equal(numbers.length, 1, row.id)
+  }
+  const named = JSON.stringify(rule.annotations).matchAll(/\$labels\.(\w+)/g)
+  for (const [, label = ''] of named) t.ok(label in rows[0]!, label)
 })

@@ -14,8 +14,6 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
-  /** Returns those of the given rows that are in the table. */
-  find(table: RecordKind, rows: readonly Row[]): Set<Row>
   /** Whether some parts of an insert are in place, but not all. */
   isHalfDone(): boolean
   /** Makes the running inserts fail at the point that they have reached. */
@@ -37,9 +35,9 @@ interface Running {
  * continues if its client disconnects.
  */
 export function createClickHouse(world: World): ClickHouse {
-  const { design, random, scheduler, coverage, serial } = world
+  const { random, scheduler, coverage, serial } = world
   const process = createProcess('clickhouse')
-  const tables = { logs: createTable({ design }), feedback: createTable({ design }) }
+  const tables = { logs: createTable(), feedback: createTable() }
   const running = new Set<Running>()
 
   function commit(table: Table, part: InsertPart): void {
@@ -70,14 +68,13 @@ export function createClickHouse(world: World): ClickHouse {
       for (const insert of running) if (isPartial(insert)) coverage['partial inserts']++
       running.clear()
     },
-    find: (table, rows) => new Set(rows.filter((row) => tables[table].has(row))),
     isHalfDone: () => [...running].some(isPartial),
     failInserts() {
       for (const insert of running) insert.isToFail = true
     },
 
     insert({ table, rows }, answer) {
-      const parts = cutIntoParts({ world, rows })
+      const parts = cutIntoParts(rows, random)
       const insert = { name: `insert ${serial()}`, parts, committed: 0, isToFail: false }
       running.add(insert)
       next()

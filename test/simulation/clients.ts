@@ -109,7 +109,7 @@ export function startClients(options: {
     const answer = reply.outcome === 'answered' ? reply.value : undefined
     const outcome = answer?.outcome ?? (reply.outcome === 'unreachable' ? 'refused' : 'unknown')
     submission.outcomes.push(outcome)
-    if (answer?.outcome === 'created' && answer.id) submission.acknowledgedIds.add(answer.id)
+    if (answer?.outcome === 'created') submission.acknowledgedIds.add(answer.id)
     if (outcome === 'created') coverage.acknowledgements++
     if (outcome === 'refused') coverage.refusals++
     if (outcome === 'unknown') coverage['unknown responses']++

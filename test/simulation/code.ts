@@ -9,8 +9,8 @@ import * as acceptance from '../../gateway/src/accept/acceptance.ts'
 import * as acceptFeedback from '../../gateway/src/accept/feedback.ts'
 import * as acceptLog from '../../gateway/src/accept/log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
-import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
-import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
+import * as idempotencyStore from '../../packages/identity/src/idempotency-store.ts'
+import * as reservationLedger from '../../packages/identity/src/reservation-ledger.ts'
 import * as worker from '../../worker/src/deliver/worker.ts'
 import * as watermark from '../../worker/src/watch/watermark.ts'
 
@@ -37,8 +37,8 @@ const builtFiles: Record<keyof Code, string> = {
   acceptFeedback: 'gateway/dist/accept/feedback.js',
   acceptLog: 'gateway/dist/accept/log.js',
   groupCommit: 'gateway/dist/commit/group-commit.js',
-  idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
-  reservationLedger: 'gateway/dist/identity/reservation-ledger.js',
+  idempotencyStore: 'packages/identity/dist/idempotency-store.js',
+  reservationLedger: 'packages/identity/dist/reservation-ledger.js',
   worker: 'worker/dist/deliver/worker.js',
   watermark: 'worker/dist/watch/watermark.js',
   clickhouse: 'packages/clickhouse/dist/index.js',

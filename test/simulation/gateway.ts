@@ -3,7 +3,6 @@ import type { RecordKind } from '@intake/contract'
 import type { AcceptFeedback, Feedback } from '../../gateway/src/accept/feedback.ts'
 import type { AcceptLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
-import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createAttachments } from './ports/attachments.ts'
 import { createJobSink } from './ports/job-sink.ts'
@@ -24,8 +23,8 @@ export interface Request {
 }
 
 export type GatewayAnswer =
-  /** The response 201. It has no id if, in the simulated `Design`, the worker assigns the ids. */
-  | { outcome: 'created'; id: string | undefined }
+  /** The response 201. */
+  | { outcome: 'created'; id: string }
   /** Any response that means: not stored. */
   | { outcome: 'refused' }
   /** 503 `outcome_unknown` */
@@ -58,7 +57,7 @@ export function createGateway(options: {
   watermark: Pick<Watermark, 'acknowledge'>
 }): Gateway {
   const { world, redis, objects, watermark } = options
-  const { code, design, random, scheduler, wallMs } = world
+  const { code, random, scheduler, wallMs } = world
   const process = createProcess(options.name)
   const skewMs = random.below(2 * skewMaxMs) - skewMaxMs
   const gatewayMs = () => wallMs() + skewMs
@@ -87,13 +86,7 @@ export function createGateway(options: {
             })
           : code.produce.createFrameProducer({ sink: open(0), clock })
       return code.groupCommit.createGroupCommit({
-        producer: {
-          async add(frame, deadline) {
-            const added = producer.add(frame, deadline)
-            if (design.acknowledge === 'when the queue confirmed') return added
-            added.catch(() => {})
-          },
-        },
+        producer,
         loopUtilization: () => 0,
         acceptanceMsMax: code.contract.limits.acceptanceMs[kind],
         wallMs: gatewayMs,
@@ -101,9 +94,7 @@ export function createGateway(options: {
         clock,
       })
     }
-    const idempotency: IdempotencyStore = design.reservation
-      ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
-      : { reserve: ({ id }) => Promise.resolve(id) }
+    const idempotency = code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
     const policy = {
       retentionMs: () => undefined,
       isSuppressed: () => false,
@@ -183,10 +174,8 @@ export function createGateway(options: {
 
   function asAnswer(error: unknown): GatewayAnswer {
     if (!(error instanceof code.contract.IntakeError)) throw error
-    const isUnknown = error.code === 'outcome_unknown'
-    const outcome = isUnknown ? design.unknownIsToldAs : 'refused'
     scheduler.note(process.name, error.code)
-    return { outcome }
+    return { outcome: error.code === 'outcome_unknown' ? 'unknown' : 'refused' }
   }
 
   return {
@@ -196,9 +185,7 @@ export function createGateway(options: {
     },
     receive(request, answer) {
       void accept(request)
-        .then((id): GatewayAnswer => {
-          return { outcome: 'created', id: design.identity === 'gateway' ? id : undefined }
-        }, asAnswer)
+        .then((id): GatewayAnswer => ({ outcome: 'created', id }), asAnswer)
         .then(answer)
     },
   }

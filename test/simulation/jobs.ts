@@ -3,14 +3,13 @@ import type { World } from './world.ts'
 export interface Job {
   readonly id: string
   readonly data: unknown
-  state: 'waiting' | 'active' | 'delayed' | 'failed'
+  state: 'waiting' | 'active' | 'delayed'
   /** The lock: the token of its holder, and the tick at which it expires. */
   token: string
   lockedUntil: number
   /** When a delayed job may be handed out again. */
   dueAt: number
   deliveries: number
-  recoveries: number
 }
 
 /** The functions of a BullMQ queue that affect deliveries. Every method is one atomic command. */
@@ -27,8 +26,7 @@ export interface Jobs {
   /**
    * Removes the job.
    *
-   * @throws {Error} if the token does not hold the job's lock, and the design requires that
-   * (`lockedCompletion`); the job is then not changed
+   * @throws {Error} if the token does not hold the job's lock; the job is then not changed
    */
   complete(id: string, token: string): void
   /**
@@ -43,28 +41,22 @@ export interface Jobs {
    * @throws {Error} like `complete`
    */
   release(id: string, token: string): void
-  /**
-   * Looks for active jobs without a lock. Returns each to the front of the queue. If a job has
-   * already been recovered `maxStalledCount` times, fails it instead.
-   */
+  /** Returns each active job without a lock to the front of the queue. */
   recoverStalled(): void
   count(state: Job['state']): number
   ids(state: Job['state']): string[]
-  copy(): Jobs
 }
 
 const lockTicks = 150
 
-export function createJobs(world: World, from: readonly Job[] = []): Jobs {
-  const { design, scheduler, coverage } = world
+export function createJobs({ scheduler, coverage }: World): Jobs {
   const jobs = new Map<string, Job>()
-  for (const job of from) jobs.set(job.id, { ...job })
   /** Ids in the order in which they are handed out. */
-  const order = from.filter(({ state }) => state === 'waiting').map(({ id }) => id)
+  const order: string[] = []
 
   const isLocked = (job: Job) => scheduler.now() < job.lockedUntil
-  const holds = (job: Job | undefined, token: string) =>
-    job !== undefined && job.state === 'active' && job.token === token && isLocked(job)
+  const holds = (job: Job, token: string) =>
+    job.state === 'active' && job.token === token && isLocked(job)
 
   const idsIn = (state: Job['state']) =>
     [...jobs.values()].filter((job) => job.state === state).map(({ id }) => id)
@@ -81,19 +73,18 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
     }
   }
 
-  function lockOf(id: string, token: string): Job | undefined {
+  function lockedJob(id: string, token: string): Job {
     const job = jobs.get(id)
-    if (holds(job, token)) return job
+    if (job !== undefined && holds(job, token)) return job
     coverage['zombie completions']++
     scheduler.note('redis', `${id} is not held with ${token}`)
-    if (!design.lockedCompletion) return job
     throw new Error(`the lock of ${id} is lost`)
   }
 
   return {
     add(id, data) {
       if (jobs.has(id)) return
-      const fresh = { token: '', lockedUntil: 0, dueAt: 0, deliveries: 0, recoveries: 0 }
+      const fresh = { token: '', lockedUntil: 0, dueAt: 0, deliveries: 0 }
       const job: Job = { id, data, state: 'waiting', ...fresh }
       jobs.set(id, job)
       enqueue(job, 'back')
@@ -126,44 +117,28 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
     },
 
     complete(id, token) {
-      const job = lockOf(id, token)
-      if (job === undefined) return
-      jobs.delete(id)
-      // If the design completes jobs without their lock, the job may already be in the queue again.
-      if (order.includes(id)) order.splice(order.indexOf(id), 1)
+      jobs.delete(lockedJob(id, token).id)
     },
 
     postpone(id, token, ticks) {
-      const job = lockOf(id, token)
-      if (job === undefined) return
+      const job = lockedJob(id, token)
       job.state = 'delayed'
       job.dueAt = scheduler.now() + ticks
     },
 
     release(id, token) {
-      const job = lockOf(id, token)
-      if (job !== undefined) enqueue(job, 'front')
+      enqueue(lockedJob(id, token), 'front')
     },
 
     recoverStalled() {
       for (const job of jobs.values()) {
         if (job.state !== 'active' || isLocked(job)) continue
-        job.recoveries++
-        if (job.recoveries > design.maxStalledCount) job.state = 'failed'
-        else enqueue(job, 'front')
-        scheduler.note('redis', `${job.id} had stalled and is ${job.state}`)
+        enqueue(job, 'front')
+        scheduler.note('redis', `${job.id} had stalled`)
       }
     },
 
     count: (state) => idsIn(state).length,
     ids: idsIn,
-
-    copy() {
-      const inOrder = (job: Job) => (order.includes(job.id) ? order.indexOf(job.id) : -1)
-      return createJobs(
-        world,
-        [...jobs.values()].toSorted((a, b) => inOrder(a) - inOrder(b)),
-      )
-    },
   }
 }

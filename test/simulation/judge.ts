@@ -24,8 +24,6 @@ export type Rule =
    * the watermark.
    */
   | 'early'
-  /** BullMQ failed a job. */
-  | 'job failed'
   /** A job was still in the queue after the faults had stopped. */
   | 'stuck'
 
@@ -87,7 +85,6 @@ export function judge(options: {
   for (const content of rowsOf.keys()) if (!sent.has(content)) broken('phantom', content)
   const count = (state: Job['state']) =>
     options.jobs.reduce((sum, jobs) => sum + jobs.count(state), 0)
-  if (count('failed') > 0) broken('job failed', `${count('failed')} jobs`)
   const left = count('waiting') + count('active') + count('delayed')
   if (left > 0) broken('stuck', `${left} jobs`)
   return violations

@@ -41,7 +41,7 @@ export const plantedCode: PlantedCode[] = [
     name: 'a reserved key is given another id',
     edits: [
       {
-        file: 'gateway/dist/identity/idempotency-store.js',
+        file: 'packages/identity/dist/idempotency-store.js',
         find: 'return found.id;',
         replace: 'return reservation.id;',
       },
@@ -86,8 +86,8 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/consumer.js',
-        find: 'carried = await claim(count);',
-        replace: 'carried = (await claim(count)).slice(0, 1);',
+        find: 'carried = await claims.claim(count);',
+        replace: 'carried = (await claims.claim(count)).slice(0, 1);',
       },
     ],
     breaks: 'stuck',

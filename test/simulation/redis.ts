@@ -1,4 +1,4 @@
-import { kinds, type RecordKind } from '@intake/contract'
+import type { RecordKind } from '@intake/contract'
 import { createJobs, type Jobs } from './jobs.ts'
 import { createReservations, type Reservations } from './reservations.ts'
 import { createProcess, type Part, type World } from './world.ts'
@@ -19,69 +19,30 @@ export interface Redis extends Part {
   isFull(): boolean
 }
 
-const fsyncTicks = 30
-
 /** The shards of the log queue. Each gets its own commands, as if it were on its own node. */
 export const shards = [0, 1]
 
-interface State {
-  /** The shards' jobs, by kind. */
-  jobs: Record<RecordKind, Jobs[]>
-  reservations: Reservations
-}
-
 /**
- * Simulates Redis. With `appendfsync always` a command is on disk before its reply, so a crash
- * loses nothing. With `everysec` a crash loses everything since the last fsync.
+ * Simulates Redis. A command is on disk before its reply (`appendfsync always`), so a crash loses
+ * nothing.
  */
 export function createRedis(world: World): Redis {
-  const { design, scheduler } = world
-  const process = createProcess('redis')
-  let state: State = {
-    jobs: { logs: shards.map(() => createJobs(world)), feedback: [createJobs(world)] },
-    reservations: createReservations(world),
+  const jobs: Record<RecordKind, Jobs[]> = {
+    logs: shards.map(() => createJobs(world)),
+    feedback: [createJobs(world)],
   }
-  let disk = copy(state)
+  const reservations = createReservations(world)
   let full = false
 
-  function fsync(): void {
-    disk = copy(state)
-    scheduler.note('redis', 'fsync')
-    planFsync()
-  }
-
-  function planFsync(): void {
-    scheduler.plan({
-      of: process,
-      what: 'fsync',
-      after: fsyncTicks,
-      kind: 'background',
-      run: fsync,
-    })
-  }
-
   return {
-    process,
-    start() {
-      if (design.appendfsync === 'everysec') planFsync()
-    },
-    crash() {
-      if (design.appendfsync === 'everysec') state = copy(disk)
-    },
-    jobs: (kind, shard = 0) => state.jobs[kind][shard]!,
-    allJobs: (kind) => state.jobs[kind],
-    reservations: () => state.reservations,
+    process: createProcess('redis'),
+    start() {},
+    jobs: (kind, shard = 0) => jobs[kind][shard]!,
+    allJobs: (kind) => jobs[kind],
+    reservations: () => reservations,
     setFull(isFull) {
       full = isFull
     },
     isFull: () => full,
-  }
-}
-
-function copy({ jobs, reservations }: State): State {
-  const copies = kinds.map((kind) => [kind, jobs[kind].map((one) => one.copy())] as const)
-  return {
-    jobs: Object.fromEntries(copies) as Record<RecordKind, Jobs[]>,
-    reservations: reservations.copy(),
   }
 }

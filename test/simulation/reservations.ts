@@ -9,17 +9,10 @@ export interface Reservations {
    * `test/conformance/reservations.test.ts` compares it with the script.
    */
   reserve(call: ReserveCall): ReserveReply
-  copy(): Reservations
 }
 
-type Buckets = Map<string, Map<string, Buffer>>
-
-export function createReservations(
-  world: Pick<World, 'design' | 'wallMs'>,
-  from: Buckets = new Map(),
-): Reservations {
-  const { design, wallMs } = world
-  const buckets: Buckets = new Map([...from].map(([key, fields]) => [key, new Map(fields)]))
+export function createReservations({ wallMs }: Pick<World, 'wallMs'>): Reservations {
+  const buckets = new Map<string, Map<string, Buffer>>()
 
   return {
     reserve({ keys, firstDay, levels, field, value, mayWrite }) {
@@ -27,9 +20,8 @@ export function createReservations(
       const today = Math.floor(wallMs() / dayMs) - firstDay
       if (today !== days - 2 && today !== days - 1) return 'other days'
       const name = field.toString('hex')
-      const first = design.reservationDays === 'all' ? 0 : days - 2
       let free: string | undefined
-      for (let day = days - 1; day >= first; day--) {
+      for (let day = days - 1; day >= 0; day--) {
         for (let level = 0; level < levels; level++) {
           const key = keys[day * levels + level]!
           const bucket = buckets.get(key)
@@ -47,6 +39,5 @@ export function createReservations(
       buckets.set(free!, bucket.set(name, value))
       return 'reserved'
     },
-    copy: () => createReservations(world, buckets),
   }
 }

@@ -1,6 +1,5 @@
 import type { Code } from './code.ts'
 import { addCoverage, createCoverage, type Coverage } from './coverage.ts'
-import type { Design } from './design.ts'
 import type { Seeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
 import type { Rule, Violation } from './judge.ts'
@@ -18,17 +17,16 @@ export interface Finding {
  * @param options.rule the rule that must be broken; default: any rule
  */
 export async function search(options: {
-  design: Design
   code: Code
   seeds: Pick<Seeds, 'base' | 'count'>
   rule?: Rule
 }): Promise<{ finding: Finding | undefined; coverage: Coverage; steps: number }> {
-  const { design, code, seeds, rule } = options
+  const { code, seeds, rule } = options
   const coverage = createCoverage()
   let steps = 0
   for (let runs = 1; runs <= seeds.count; runs++) {
     const seed = seeds.base + runs - 1
-    const run = await simulate({ seed, design, code })
+    const run = await simulate({ seed, code })
     addCoverage(coverage, run.coverage)
     steps += run.steps
     const isFound = run.violations.some((one) => rule === undefined || one.rule === rule)
@@ -40,11 +38,7 @@ export async function search(options: {
 }
 
 /** Returns the history of one run, one line per event. Random ids are replaced by numbers. */
-export async function trace(options: {
-  design: Design
-  code: Code
-  seed: number
-}): Promise<string[]> {
+export async function trace(options: { code: Code; seed: number }): Promise<string[]> {
   const lines: string[] = []
   const numbers = new Map<string, number>()
   const numbered = (id: string) => {

@@ -3,7 +3,6 @@ import { createClickHouse } from './clickhouse.ts'
 import type { Code } from './code.ts'
 import { startClients } from './clients.ts'
 import { createCoverage, type Coverage } from './coverage.ts'
-import type { Design } from './design.ts'
 import { createFaults } from './faults.ts'
 import { createGateway } from './gateway.ts'
 import { createHistory } from './history.ts'
@@ -31,17 +30,16 @@ const beginsBeforeMs = 40_000
 
 /**
  * Runs the whole system once: clients send while parts fail; then the faults stop, the backlog
- * drains, and the visible rows are judged. The same seed and design give the same run.
+ * drains, and the visible rows are judged. The same seed gives the same run.
  *
  * @param options.trace receives one line for each event of the run
  */
 export async function simulate(options: {
   seed: number
-  design: Design
   code: Code
   trace?: (line: string) => void
 }): Promise<Run> {
-  const { seed, design, code, trace } = options
+  const { seed, code, trace } = options
   const random = createRandom(seed)
   const scheduler = createScheduler({ random, trace })
   const network = createNetwork({ random, scheduler })
@@ -49,7 +47,6 @@ export async function simulate(options: {
   let serial = 0
   const beginsAtMs = monthEndMs - random.below(beginsBeforeMs)
   const world: World = {
-    design,
     code,
     random,
     scheduler,

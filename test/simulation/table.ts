@@ -1,4 +1,3 @@
-import type { Design } from './design.ts'
 import type { Row } from './row.ts'
 
 /** The table of records: partitions of raw rows, and the view that analysts read. */
@@ -15,26 +14,19 @@ export interface Table {
   visible(): Row[]
 }
 
-const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
-  'time, device, id': ({ time, device_uuid: device, id }) => `${time} ${device} ${id}`,
-  'time, id': ({ time, id }) => `${time} ${id}`,
-  time: ({ time }) => time,
-}
-
 /**
  * Creates a table. `ReplacingMergeTree` collapses rows with an equal sorting key, but only within a
  * partition. The view also collapses them only within a partition
  * (`do_not_merge_across_partitions_select_final`).
  */
-export function createTable({ design }: { design: Design }): Table {
+export function createTable(): Table {
   const partitions = new Map<string, Row[]>()
   const identities = new Set<string>()
   const identityOf = ({ device_uuid: device, id }: Pick<Row, 'id' | 'device_uuid'>) =>
     `${device} ${id}`
-  const sortingKey = sortingKeys[design.sortingKey]
+  const sortingKey = ({ time, device_uuid: device, id }: Row) => `${time} ${device} ${id}`
 
   function collapse(rows: readonly Row[]): Row[] {
-    if (design.engine === 'MergeTree') return [...rows]
     return [...new Map(rows.map((row) => [sortingKey(row), row])).values()]
   }
 
@@ -46,7 +38,6 @@ export function createTable({ design }: { design: Design }): Table {
     merge: (partition) => void partitions.set(partition, collapse(partitions.get(partition) ?? [])),
     partitions: () => [...partitions.keys()],
     has: (row) => identities.has(identityOf(row)),
-    visible: () =>
-      [...partitions.values()].flatMap((rows) => (design.final ? collapse(rows) : rows)),
+    visible: () => [...partitions.values()].flatMap(collapse),
   }
 }

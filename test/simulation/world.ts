@@ -1,13 +1,11 @@
 import type { Code } from './code.ts'
 import type { Coverage } from './coverage.ts'
-import type { Design } from './design.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
 /** What all parts of one simulation run share. */
 export interface World {
-  design: Design
   code: Code
   random: Random
   scheduler: Scheduler

@@ -1,5 +1,5 @@
 // `npm run test:states` runs this file; see tools/scripts/test-states.mjs.
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { parseArgs } from 'node:util'
 import type { AppProcess } from '@intake/test-kit/app-process'
 import { startPrometheus, type Prometheus } from '../observability/prometheus.ts'
 import { createObserver, isOpen, secondsUntil, ways, type Way } from './observe.ts'
-import { markdown, type Result } from './report.ts'
 import { startStage, type Stage } from './stage.ts'
 import { states, type Process, type State } from './states.ts'
 
@@ -16,8 +15,6 @@ const { values } = parseArgs({
   options: {
     /** The problem codes of the states to observe, separated by commas; default: all. */
     only: { type: 'string' },
-    /** The file to which the results of a complete run are written. */
-    write: { type: 'string' },
     /** Does not observe alerts, for a machine without Prometheus. */
     'no-alerts': { type: 'boolean', default: false },
   },
@@ -31,6 +28,13 @@ const limitSeconds = 15
  * the state lasts for five minutes after the event.
  */
 const overSeconds = 400
+
+interface Result {
+  /** The ways in which the state can be seen. */
+  possible: readonly Way[]
+  /** For each way, the seconds until the state was seen; undefined if that took too long. */
+  seconds: Partial<Record<Way, number | undefined>>
+}
 
 const dir = mkdtempSync(join(tmpdir(), 'intake-states-'))
 let stage: Stage | undefined
@@ -55,7 +59,7 @@ try {
     results.push(result)
     const shown = ways.map((way) => `${way} ${result.seconds[way]?.toFixed(1) ?? '-'} s`)
     console.log(
-      `${isSeen(result) ? 'ok  ' : 'FAIL'} ${state.code} (${state.seenBy}): ${shown.join(', ')}`,
+      `${isSeen(result) ? 'ok  ' : 'FAIL'} ${state.code} (${state.seenBy}, ${state.cause}): ${shown.join(', ')}`,
     )
   }
 } finally {
@@ -64,9 +68,6 @@ try {
   await rm(dir, { recursive: true, force: true })
 }
 
-if (values.write !== undefined && only === undefined) {
-  writeFileSync(values.write, markdown(results, limitSeconds))
-}
 const failed = results.filter((result) => !isSeen(result)).length
 console.log(`${results.length - failed} passed, ${failed} failed`)
 process.exit(failed === 0 && results.length > 0 ? 0 : 1)
@@ -77,7 +78,7 @@ function appOf(name: Process, { cluster }: Stage): AppProcess {
 }
 
 async function measure(state: State, on: Stage): Promise<Result> {
-  const { code, cause, seenBy } = state
+  const { code, seenBy } = state
   const possible = state.ways ?? ways
   const app = appOf(seenBy, on)
   const before = createObserver({ app, code, prometheus })
@@ -93,7 +94,7 @@ async function measure(state: State, on: Stage): Promise<Result> {
     const seconds = await Promise.all(
       possible.map(async (way) => [way, await secondsUntil(observer[way], limitSeconds)] as const),
     )
-    return { code, cause, seenBy, possible, seconds: Object.fromEntries(seconds) }
+    return { possible, seconds: Object.fromEntries(seconds) }
   } finally {
     await state.end(on)
   }

@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@intake/access'
+import { createAlertStore, createApiKeyStore } from '@intake/access'
 import { queueNames, queuePrefix } from '@intake/queue'
 import { createJobSink } from '@intake/queue/produce'
 import { installationKey } from '@intake/redis'
@@ -56,6 +56,8 @@ const setting = (
   }
 }
 
+/** While this key exists, another console evaluates the alerts. */
+const alertTurn = '{intake}:alerts:turn'
 const today = () => new Date().toISOString().slice(0, 10)
 /** The id of the API key with a budget. `begin` of `key_budget` sets it, and `end` uses it. */
 let budgeted = ''
@@ -263,7 +265,9 @@ export const states: State[] = [
     seenBy: 'console',
     async begin({ cluster }) {
       await cluster.sql.command('RENAME TABLE intake.feedback_raw TO intake.feedback_away')
-      await fetch(cluster.consoles[0]!.adminUrl(), { signal: AbortSignal.timeout(30_000) })
+      await fetch(`${cluster.consoles[0]!.adminUrl()}/feedback`, {
+        signal: AbortSignal.timeout(30_000),
+      })
     },
     end: ({ cluster }) =>
       cluster.sql.command('RENAME TABLE intake.feedback_away TO intake.feedback_raw'),
@@ -281,6 +285,30 @@ export const states: State[] = [
     },
     end: ({ cluster }) =>
       cluster.sql.command('RENAME TABLE intake.counted_away TO intake.counted_raw'),
+  },
+  {
+    code: 'alerts_late',
+    cause: 'the table of alerts renamed before the console starts',
+    seenBy: 'console',
+    async begin({ cluster }) {
+      // Alerts are evaluated at the start, then once a minute.
+      const [viewer] = cluster.consoles
+      await viewer!.kill()
+      await createAlertStore({ redis: cluster.keys, who: 'states' }).add({
+        bundle: 'com.example.app',
+        event: 'crash',
+        versionName: '',
+        condition: 'above',
+        threshold: 100,
+        unit: 'events',
+        minutes: 10,
+      })
+      await cluster.sql.command('RENAME TABLE intake.alerts_raw TO intake.alerts_away')
+      await cluster.keys.del(alertTurn)
+      await viewer!.start()
+    },
+    end: ({ cluster }) =>
+      cluster.sql.command('RENAME TABLE intake.alerts_away TO intake.alerts_raw'),
   },
   {
     code: 'webhook_fails',

@@ -24,13 +24,12 @@ const folderOf = (name: string) => {
   return folder
 }
 
-async function installPython(): Promise<Command> {
-  const folder = folderOf('python')
+async function installPython(script: string, ...packages: string[]): Promise<Command> {
+  const folder = folderOf(script)
   await run('python3', ['-m', 'venv', folder], { timeout })
   const python = join(folder, 'bin/python')
-  const packages = ['clickhouse-connect', 'pandas', 'pyarrow', 'sqlalchemy']
   await run(python, ['-m', 'pip', 'install', '--quiet', '--upgrade', ...packages], { timeout })
-  return [python, pathOf('analyst.py')]
+  return [python, pathOf(script)]
 }
 
 async function installNpm(): Promise<Command> {
@@ -61,7 +60,13 @@ async function installGo(): Promise<Command> {
 
 /** The newest release of each, except where a program of others uses an earlier one. */
 export const tools = {
-  python: { name: 'clickhouse-connect, pandas, SQLAlchemy', install: installPython },
+  python: {
+    name: 'clickhouse-connect, pandas, SQLAlchemy',
+    install: () =>
+      installPython('analyst.py', 'clickhouse-connect', 'pandas', 'pyarrow', 'sqlalchemy'),
+  },
+  // Later ones need dbt-core 2, which downloads a program from a host that is no registry.
+  dbt: { name: 'dbt', install: () => installPython('dbt.py', 'dbt-core<2', 'dbt-clickhouse<1.10') },
   npm: { name: '@clickhouse/client', install: installNpm },
   'jdbc-0.9.4': { name: 'clickhouse-jdbc 0.9.4 (DBeaver)', install: () => installJdbc('0.9.4') },
   'jdbc-0.10.0': { name: 'clickhouse-jdbc 0.10.0', install: () => installJdbc('0.10.0') },

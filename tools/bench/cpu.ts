@@ -16,7 +16,7 @@ export function readProcessCpu(pid: number): number {
  *
  * @param stat contains the program's name, in which blanks and parentheses may occur
  */
-export function parseProcessStat(stat: string): number {
+function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   // User and system time are fields 14 and 15 in proc(5). `fields` begins with field 3, because
   // field 2 is the name.
@@ -46,7 +46,7 @@ export function readThreadCpu(pid: number): ThreadCpu {
  * The CPU seconds in the text of `/proc/<pid>/task/<thread>/schedstat`, whose first field is in
  * nanoseconds.
  */
-export function parseSchedstat(schedstat: string): number {
+function parseSchedstat(schedstat: string): number {
   return Number(schedstat.split(' ', 1)[0]) / 1e9
 }
 
@@ -63,7 +63,7 @@ export function readMachineCpu(): MachineCpu {
 }
 
 /** Parses the text of `/proc/stat`. */
-export function parseMachineStat(stat: string): MachineCpu {
+function parseMachineStat(stat: string): MachineCpu {
   const [first = ''] = stat.split('\n', 1)
   const ticks = first.trim().split(/\s+/).slice(1).map(Number)
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = ticks

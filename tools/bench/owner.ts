@@ -11,7 +11,7 @@ export interface Owner extends Pick<OwnerOf, 'add' | 'end'> {
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export function createOwner(): Owner {
+function createOwner(): Owner {
   const { add, end } = createOwnerOf((error) => console.error(error))
   const controller = new AbortController()
   return {

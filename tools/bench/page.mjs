@@ -1,7 +1,7 @@
-// node tools/bench/page.mjs [--rows 20000000]: measures what the page (docs/page.md) costs on a
-// large table. Fills a ClickHouse of its own with generated events, and opens every view. After
+// node tools/bench/page.mjs [--rows 20000000] [--applications 1]: measures what the page
+// (docs/page.md) costs on a large table. Fills a ClickHouse of its own with generated events, and opens every view. After
 // repeats, late events and an erasure, compares the hourly counts with the records. Measures the
-// event loop of a console with 50 readers. Prints Markdown.
+// event loop and the memory of a console with 50 readers. Prints Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,14 +17,15 @@ import { countNames, refreshCounts, writeTombstones } from '../../packages/recor
 import { createLogger } from '../../packages/runtime/dist/process.js'
 import { setUp } from '../../packages/schema/dist/setup/set-up.js'
 import { createAppProcess } from '../../test/kit/dist/app-process.js'
-import { applications } from './dist/page/fleet.js'
+import { firstApplication as application } from './dist/page/fleet.js'
 import { load, untilMerged } from './dist/page/load.js'
 
 const usage =
-  'node tools/bench/page.mjs [--rows 20000000] [--seconds 60]; build first: npm run build'
+  'node tools/bench/page.mjs [--rows 20000000] [--applications 1] [--seconds 60]; build first: npm run build'
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '20000000' },
+    applications: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '60' },
     help: { type: 'boolean' },
   },
@@ -34,6 +35,7 @@ if (values.help) {
   process.exit(0)
 }
 const rows = Number(values.rows)
+const applications = Number(values.applications)
 const seconds = Number(values.seconds)
 const readers = 50
 const runs = 3
@@ -42,7 +44,6 @@ const runs = 3
  * the measurement fails.
  */
 const refusedMax = 5
-const [application] = applications
 const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
@@ -111,7 +112,7 @@ async function startServices() {
  */
 async function fill(owner) {
   const progress = (loaded) => say(`${loaded.toLocaleString('en-US')} events`)
-  await load(owner, { fleet: { rows, endMs: Date.now() }, progress })
+  await load(owner, { fleet: { rows, days: 90, endMs: Date.now(), applications }, progress })
   await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
     SELECT toStartOfMinute(now('UTC')) - 60 * (number % 43200), concat('key_', toString(intDiv(number, 43200) % 4)), 'logs',
       if(intDiv(number, 172800) % 2 = 0, 'accepted', 'bundle_not_allowed'), generateUUIDv4(), 1 + cityHash64(number) % 900
@@ -200,7 +201,8 @@ function viewPaths({ one, crash, feedback }) {
     '/applications/<id>, catalogue': `/applications/${application}?tab=catalogue`,
     '/dead-letters': '/dead-letters',
     '/status': '/status',
-    '/find': `/find?id=${randomUUID()}`,
+    '/search, an id': `/search?q=${randomUUID()}`,
+    '/search, a name': '/search?q=purchse',
   }
 }
 
@@ -303,8 +305,8 @@ async function measureEventLoop({ redis, server, s3, owner }) {
   await page.start()
   const url = page.adminUrl().replace(/\/$/, '')
   const lines = [
-    '| Readers | requests | refused | event loop, mean | p99 | max |',
-    '| ---: | ---: | ---: | ---: | ---: | ---: |',
+    '| Readers | requests | refused | event loop, mean | p99 | max | memory |',
+    '| ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
   ]
   for (const number of [0, readers]) {
     await lag(url)
@@ -314,10 +316,10 @@ async function measureEventLoop({ redis, server, s3, owner }) {
       ...Array.from({ length: number }, (_, reader) => behave({ url, reader, until })),
     ])
     const sum = (key) => tallies.reduce((total, tally) => total + tally[key], 0)
-    const { mean, p99, max } = await lag(url)
+    const { mean, p99, max, bytes } = await lag(url)
     const ms = (value) => `${(value * 1_000).toFixed(1)} ms`
     lines.push(
-      `| ${number} | ${sum('asked')} | ${sum('failed')} | ${ms(mean)} | ${ms(p99)} | ${ms(max)} |`,
+      `| ${number} | ${sum('asked')} | ${sum('failed')} | ${ms(mean)} | ${ms(p99)} | ${ms(max)} | ${(bytes / 2 ** 20).toFixed(0)} MiB |`,
     )
     say(lines.at(-1))
   }
@@ -345,10 +347,11 @@ async function behave({ url, reader, until }) {
   return tally
 }
 
-/** The delay of the event loop since the last call, in seconds. */
+/** The delay of the event loop since the last call, in seconds, and the memory of the process. */
 async function lag(url) {
   const text = await (await fetch(`${url}/metrics`)).text()
-  const of = (name) =>
-    Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds ([\\d.e+-]+)`, 'm').exec(text)?.[1])
-  return { mean: of('mean'), p99: of('p99'), max: of('max') }
+  const of = (name) => Number(new RegExp(`^${name} ([\\d.e+-]+)`, 'm').exec(text)?.[1])
+  const loop = (name) => of(`nodejs_eventloop_lag_${name}_seconds`)
+  const bytes = of('process_resident_memory_bytes')
+  return { mean: loop('mean'), p99: loop('p99'), max: loop('max'), bytes }
 }

@@ -46,10 +46,7 @@ export async function measureVisibility(
  *
  * @param ackTimes in milliseconds since 1970, ascending
  */
-export function visibleAfter(
-  ackTimes: readonly number[],
-  samples: readonly RowsSample[],
-): number[] {
+function visibleAfter(ackTimes: readonly number[], samples: readonly RowsSample[]): number[] {
   let sample = 0
   return ackTimes.map((ackTime, index) => {
     while ((samples[sample]?.rows ?? Infinity) <= index) sample++

@@ -16,7 +16,7 @@ export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdD
 }
 
 /** Thrown if the visible rows are not exactly the acknowledged events. */
-export class NotExactError extends Error {
+class NotExactError extends Error {
   override name = 'NotExactError'
 }
 

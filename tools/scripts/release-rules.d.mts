@@ -16,4 +16,5 @@ export function findReportProblems(
 export function findChangelogProblems(changelog: string, version: string): string[]
 export function startSection(changelog: string, version: string, date: string): string
 export function setChartVersion(chart: string, version: string): string
+export function setPomVersion(pom: string, version: string): string
 export function findLicenceProblems(list: Record<string, { name: string }[]>): string[]

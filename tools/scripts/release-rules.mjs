@@ -95,6 +95,11 @@ export function setChartVersion(chart, version) {
   return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
 }
 
+/** Sets the version of the project in a pom.xml: that of its dependencies comes later. */
+export function setPomVersion(pom, version) {
+  return pom.replace(/(<version>)[^<]*/, `$1${version}`)
+}
+
 /**
  * Whether the images may contain a package with this licence.
  *

@@ -1,5 +1,5 @@
 // npm run release -- --set 0.2.0
-//   writes the version into every package.json, the Helm chart and the changelog.
+//   writes the version into every package.json, the Helm chart, the Kotlin client and the changelog.
 // npm run release -- --check
 //   runs the checks before a tag, in a few minutes; exits with 1 if one fails.
 // npm run release -- --check --without-images
@@ -23,6 +23,7 @@ import {
   findManifestProblems,
   findReportProblems,
   setChartVersion,
+  setPomVersion,
   startSection,
 } from './release-rules.mjs'
 
@@ -44,7 +45,11 @@ const run = (command, ...args) =>
     maxBuffer: 64 * 1024 ** 2,
   })
 const read = (file) => readFileSync(join(root, file), 'utf8')
-const chart = 'deploy/helm/intake/Chart.yaml'
+/** Files with the version of the release, besides the manifests, by what writes it into them. */
+const versioned = {
+  'deploy/helm/intake/Chart.yaml': setChartVersion,
+  'clients/kotlin/pom.xml': setPomVersion,
+}
 const manifests = run('git', 'ls-files', 'package.json', '*/package.json').trim().split('\n')
 
 if (values.set !== undefined) setVersion(values.set)
@@ -68,10 +73,14 @@ function setVersion(version) {
     // Edits the text of the file, so that nothing else in it changes.
     writeFileSync(join(root, file), read(file).replace(/("version": ")[^"]+/, `$1${version}`))
   }
-  writeFileSync(join(root, chart), setChartVersion(read(chart), version))
+  for (const [file, set] of Object.entries(versioned)) {
+    writeFileSync(join(root, file), set(read(file), version))
+  }
   const today = new Date().toISOString().slice(0, 10)
   writeFileSync(join(root, 'CHANGELOG.md'), startSection(read('CHANGELOG.md'), version, today))
-  console.log(`Set ${version} in ${manifests.length} manifests, the Helm chart and CHANGELOG.md.`)
+  console.log(
+    `Set ${version} in ${manifests.length} manifests, the Helm chart, the Kotlin client and CHANGELOG.md.`,
+  )
 }
 
 /** Resolves to whether every check has passed. */
@@ -81,8 +90,10 @@ async function check() {
   const checks = {
     'versions are equal, and no package goes to npm': () =>
       findManifestProblems(manifests.map((file) => ({ file, ...JSON.parse(read(file)) }))),
-    'the Helm chart has the version': () =>
-      setChartVersion(read(chart), version) === read(chart) ? [] : [`${chart} has another`],
+    'the Helm chart and the Kotlin client have the version': () =>
+      Object.entries(versioned)
+        .filter(([file, set]) => set(read(file), version) !== read(file))
+        .map(([file]) => `${file} has another`),
     'the changelog has a section for the version': () =>
       findChangelogProblems(read('CHANGELOG.md'), version),
     'the measured costs are those of the code': () =>

@@ -14,7 +14,7 @@ const parts = {
   },
   kotlin: {
     tools: ['java', 'mvn'],
-    tests: ['test/clients/kotlin-client.ts'],
+    tests: ['test/clients/kotlin-client.ts', 'test/clients/kotlin-release.ts'],
   },
   // The environment variable SWIFT can name another command.
   swift: {

@@ -36,15 +36,25 @@ export const isProperty = (file) => file.includes('/properties/')
 
 /** Divides files into lists that take about the same time. Each list keeps the order of `files`. */
 export function divide(files, count) {
-  const timings = readTimings()
-  const secondsOf = (file) => timings[file] ?? unknownSeconds
+  const secondsOf = readSeconds()
   const lists = Array.from({ length: count }, () => ({ seconds: 0, files: new Set() }))
-  for (const file of files.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+  for (const file of longestFirst(files)) {
     const shortest = lists.reduce((one, other) => (other.seconds < one.seconds ? other : one))
     shortest.seconds += secondsOf(file)
     shortest.files.add(file)
   }
   return lists.map((list) => files.filter((file) => list.files.has(file)))
+}
+
+/** Sorts files so that the longest starts first, and none alone keeps a run from ending. */
+export function longestFirst(files) {
+  const secondsOf = readSeconds()
+  return files.toSorted((a, b) => secondsOf(b) - secondsOf(a))
+}
+
+function readSeconds() {
+  const timings = readTimings()
+  return (file) => timings[file] ?? unknownSeconds
 }
 
 export function readTimings() {

@@ -12,12 +12,19 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
-import { divide, findTestFiles, isProperty, isSlow, sharesProcess } from './test-files.mjs'
+import {
+  divide,
+  findTestFiles,
+  isProperty,
+  isSlow,
+  longestFirst,
+  sharesProcess,
+} from './test-files.mjs'
 
 /** The number of processes that run several files each. */
 const processes = 3
 /** The quick set runs this share of the random cases of a property test. */
-const quickPropertyRuns = '0.2'
+const quickPropertyRuns = '0.4'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'console', 'packages', 'clients', 'tools', 'test', 'deploy']
 
@@ -88,7 +95,12 @@ function runTests() {
   if (values.timings) env.WRITE_TIMINGS = '1'
   if (!values.slow && !values.all && paths.length === 0)
     env.PROPERTY_RUNS = process.env.PROPERTY_RUNS ?? quickPropertyRuns
-  return run('tests', 'tap', [...args, ...writeTogether(together), ...files.filter(isAlone)], env)
+  return run(
+    'tests',
+    'tap',
+    [...args, ...writeTogether(together), ...longestFirst(files.filter(isAlone))],
+    env,
+  )
 }
 
 function selectFiles() {

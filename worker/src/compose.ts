@@ -3,7 +3,7 @@ import { checkWorkerConfig, type WorkerConfig } from '@intake/config'
 import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { startAdminServer } from '@intake/http-edge'
-import { readShards } from '@intake/queue'
+import { readShards, type QueueName } from '@intake/queue'
 import { createJobSource, createShardedSource } from '@intake/queue/consume'
 import { connectRedis, whileConnected } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
@@ -57,18 +57,20 @@ export async function compose(context: Context): Promise<void> {
   )
   const adminPort = await serve(context, { registry, watch })
   const { isConfirmed } = watch.installation
-  const logs = createShardedSource({
-    open: (shard) => createJobSource({ redis, kind: 'logs', shard, onError }),
-    list: whileConnected(redis, () => readShards(redis)),
-    onError,
-  })
-  const feedback = createJobSource({ redis, kind: 'feedback', onError })
-  const outcomes = createJobSource({ redis, kind: 'outcomes', onError })
+  const open = (kind: QueueName, shard?: number) => createJobSource({ redis, kind, shard, onError })
+  // Only in a Redis Cluster does the log queue have several shards.
+  const logs = redis.isCluster
+    ? createShardedSource({
+        open: (shard) => open('logs', shard),
+        list: whileConnected(redis, () => readShards(redis)),
+        onError,
+      })
+    : open('logs')
   const worker = startWorker({
     sources: {
       logs: whileConfirmed(logs, isConfirmed),
-      feedback: whileConfirmed(feedback, isConfirmed),
-      outcomes: whileConfirmed(outcomes, isConfirmed),
+      feedback: whileConfirmed(open('feedback'), isConfirmed),
+      outcomes: whileConfirmed(open('outcomes'), isConfirmed),
     },
     store: connections.clickhouse,
     announceFeedback: announcer.announce,

@@ -4,7 +4,7 @@ import { flaws, type Flaw } from './flaws.ts'
 import { startSender } from './support.ts'
 
 /** How long a case waits for a condition: briefly, since many wrong senders never meet it. */
-const waitMs = 10_000
+const waitMs = 6_000
 
 // Judges six senders at once, because a case spends most of its time waiting.
 t.jobs = 6

@@ -1,5 +1,6 @@
 import { IntakeError, type RecordKind } from '@intake/contract'
-import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
+import type { IdempotencyStore } from '@intake/identity'
+import type { GatewayPorts } from '@intake/gateway'
 import { decompress, type Compressed } from '@intake/queue/frame'
 import type { RecordStore } from './record-store.ts'
 

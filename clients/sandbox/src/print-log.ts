@@ -1,11 +1,5 @@
-import {
-  checkJson,
-  createLogPrinter,
-  finishRow,
-  parseJson,
-  rowJson,
-  type LogContext,
-} from '@intake/gateway'
+import { createLogPrinter, finishRow, type LogContext } from '@intake/gateway'
+import { checkJson, parseJson, rowJson } from '@intake/json'
 import { limits } from '@intake/contract'
 import { compileSchema, LogSubmission } from '@intake/contract/schemas'
 import { isLeftOut, type CompiledRules } from '@intake/access'

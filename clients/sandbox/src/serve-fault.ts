@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
-import { errorCatalogue } from '@intake/contract'
-import { problemType } from '@intake/gateway'
+import { errorCatalogue, problemType } from '@intake/contract'
 import { captureResponse, type CapturedResponse } from './capture-response.ts'
 import { codeOf, retryAfterOf, type Fault } from './faults.ts'
 

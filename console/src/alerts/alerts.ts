@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { AlertStore } from '@intake/access'
+import type { Alert, AlertStore } from '@intake/access'
 import type { ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
@@ -9,7 +9,10 @@ import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
 const intervalMs = 60_000
 /** A turn ends before its console polls again, so that the same console can take the next one. */
 const turnMs = 0.9 * intervalMs
-/** The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. */
+/**
+ * The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. There
+ * is none after a run that failed, so that alerts are known soon after ClickHouse is back.
+ */
 const pausePerRun = 5
 const redisTimeoutMs = 5_000
 /**
@@ -46,8 +49,7 @@ export function createAlertRun(options: {
     await store.insertRows({ table: 'alerts', members: [gzipSync(lines)], rows: rows.length })
   }
 
-  return async () => {
-    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+  async function run(all: readonly Alert[]): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
@@ -62,6 +64,14 @@ export function createAlertRun(options: {
     const told = [...messages, ...rows.filter((row) => row.is_message === 1)]
     const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))
     if (changes.size > 0) await sink.add([...changes].map((id) => ({ id, sender: alertSender })))
+  }
+
+  return async () => {
+    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    await run(all).catch((error: unknown) => {
+      // Without alerts, only the states of removed ones are late.
+      if (all.length > 0) throw error
+    })
   }
 }
 
@@ -85,12 +95,9 @@ export function startAlerts(options: {
       if (clock.now() < notBefore) return
       if (!(await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock))) return
       const began = clock.now()
-      try {
-        await run()
-      } finally {
-        const pauseMs = pausePerRun * (clock.now() - began)
-        if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
-      }
+      await run()
+      const pauseMs = pausePerRun * (clock.now() - began)
+      if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
     },
     intervalMs,
     onError,

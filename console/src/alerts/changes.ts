@@ -1,24 +1,10 @@
 import type { Alert } from '@intake/access'
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import type { StoredAlert } from '../webhook/forms/alert.ts'
 import type { AlertState, Found } from './judge.ts'
 
 /** A state that an alert took, as the view `intake.alert_changes` shows it. */
-export interface AlertChange {
-  id: string
-  bundle_identifier: string
-  event: string
-  version_name: string
-  condition: Alert['condition']
-  threshold: number
-  unit: Alert['unit']
-  minutes: number
-  /** How many states the alert had before. */
-  change: number
-  state: AlertState
-  since: string
-  value: number | null
-  usual: number | null
-  detail: string
+export interface AlertChange extends StoredAlert {
   evaluated_at: string
   /** The state that the last message reported. */
   told: 'ok' | 'firing'

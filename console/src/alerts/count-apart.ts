@@ -11,7 +11,8 @@ export type Count<Value> = (alerts: readonly Alert[], toMs: number) => Promise<M
  * that, it counts each application alone; one that fails alone is left out for ten minutes, so that
  * what it sends keeps no alert of another application from being evaluated.
  *
- * @param onError called for each error; what could not be counted is missing in the result
+ * @param onError called for each refusal; what could not be counted is missing in the result
+ * @returns rejects if ClickHouse does not respond
  */
 export function countApart<Value>(
   count: Count<Value>,
@@ -25,23 +26,22 @@ export function countApart<Value>(
 
   return async (alerts, { toMs, nowMs }) => {
     const found = new Map<string, Value>()
-    async function add(some: readonly Alert[]): Promise<'counted' | 'refused' | 'away'> {
+    async function add(some: readonly Alert[]): Promise<boolean> {
       try {
         if (some.length > 0) for (const [id, value] of await count(some, toMs)) found.set(id, value)
-        return 'counted'
+        return true
       } catch (error) {
+        if (error instanceof ClickHouseError && error.code === undefined) throw error
         onError(error)
-        return error instanceof ClickHouseError && error.code === undefined ? 'away' : 'refused'
+        return false
       }
     }
-    const shared = await add(alerts.filter(({ bundle }) => !retryAt.has(bundle)))
-    if (shared === 'away') return found
+    const areAllCounted = await add(alerts.filter(({ bundle }) => !retryAt.has(bundle)))
     for (const bundle of new Set(alerts.map((alert) => alert.bundle))) {
       const at = retryAt.get(bundle)
-      if (at === undefined ? shared === 'counted' : at > nowMs) continue
-      const alone = await add(alerts.filter((alert) => alert.bundle === bundle))
-      if (alone === 'away') return found
-      if (alone === 'counted') retryAt.delete(bundle)
+      if (at === undefined ? areAllCounted : at > nowMs) continue
+      const isCounted = await add(alerts.filter((alert) => alert.bundle === bundle))
+      if (isCounted) retryAt.delete(bundle)
       else retryAt.set(bundle, nowMs + retryMs)
     }
     return found

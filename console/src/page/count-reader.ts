@@ -13,6 +13,7 @@ export interface CountReader extends RecordReader {
   isExact: boolean
 }
 
+const hourMs = 3_600_000
 /** With fewer events than this, every view counts the records themselves. */
 const smallMax = 100_000
 
@@ -28,29 +29,29 @@ export async function readIsSmall(reader: RecordReader): Promise<boolean> {
  * Creates the reader of counts.
  *
  * @param options.isSmall whether all counts come from the records
- * @param options.recordsFromMs counts of events since this time come from the records, so the
- * period after it must be short: workers count only whole hours
+ * @param options.recordsFromMs counts of the hours since this time come from the records, because
+ * workers count only whole hours; the period after it must be short
  */
 export function countReader(
-  reader: RecordReader,
-  { isSmall, recordsFromMs }: { isSmall: boolean; recordsFromMs?: number | undefined },
+  { query, lines }: RecordReader,
+  { isSmall, recordsFromMs = 0 }: { isSmall: boolean; recordsFromMs?: number | undefined },
 ): CountReader {
-  const { query, lines } = reader
   const stored = { hours: 'intake.hours', deviceHours: 'intake.device_hours' }
-  if (!isSmall && recordsFromMs === undefined) {
+  if (!isSmall && recordsFromMs === 0) {
     const devices = 'intake_devices(devices_state)'
     return { query, lines, ...stored, devices, isExact: false }
   }
-  const since = isSmall
-    ? ''
-    : `WHERE time >= CAST('${sqlTime(new Date(recordsFromMs ?? 0))}', 'DateTime64(3, \\'UTC\\')')`
+  const fromMs = Math.floor(recordsFromMs / hourMs) * hourMs
+  const from = `CAST('${sqlTime(new Date(fromMs))}', 'DateTime64(3, \\'UTC\\')')`
+  const since = isSmall ? '' : `WHERE time >= ${from}`
   const version = "ifNull(device.version_name, '') AS version_name"
   const records = `SELECT bundle_identifier, time AS hour, event, device.version_code AS version_code,
     ${version}, 1 AS events FROM intake.logs ${since}`
+  const before = `SELECT * FROM ${stored.hours} WHERE hour < ${from}`
   return {
     query,
     lines,
-    hours: isSmall ? `(${records})` : `(SELECT * FROM ${stored.hours} UNION ALL ${records})`,
+    hours: isSmall ? `(${records})` : `(${before} UNION ALL ${records})`,
     deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs ${since})`,
     devices: isSmall ? 'uniqExact(device_uuid)' : 'uniqCombined64(12)(device_uuid)',
     isExact: true,

@@ -2,7 +2,7 @@ import { conditionsOf } from './list-records.ts'
 import { inWindow, windowParams } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 import { querySettings, type RecordReader } from './records.ts'
-import type { Search } from './search.ts'
+import { withoutPeriod, type Search } from './search.ts'
 
 /** ClickHouse gives a reader of the page no more rows for one query. */
 const rowsMax = 1_000
@@ -31,8 +31,7 @@ export async function readFeedbackCsv(
   search: Search,
   window: TimeWindow,
 ): Promise<string> {
-  const { after: _, from: __, to: ___, ...filter } = search
-  const { conditions, params } = conditionsOf(filter)
+  const { conditions, params } = conditionsOf(withoutPeriod(search))
   const names = Object.keys(columns) as (keyof typeof columns)[]
   const rows = await reader.query<Row>(
     `SELECT ${names.map((name) => `${columns[name]} AS ${name}_`).join(', ')}

@@ -3,7 +3,7 @@ import { conditionsOf } from './list-records.ts'
 import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
 import { cutName, querySettings } from './records.ts'
-import type { Search } from './search.ts'
+import { withoutPeriod, type Search } from './search.ts'
 
 /** Counts of the feedback that matches a search in a period. */
 export interface FeedbackFacets {
@@ -26,8 +26,7 @@ export async function readFeedbackFacets(
   search: Search,
   steps: Steps,
 ): Promise<FeedbackFacets> {
-  const { after: _, from: __, to: ___, ...counted } = search
-  const { conditions, params } = conditionsOf(counted)
+  const { conditions, params } = conditionsOf(withoutPeriod(search))
   const rows = await reader.query<{ facet: Facet; name: string; count: number }>(
     `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
        ARRAY JOIN [

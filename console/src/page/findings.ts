@@ -1,8 +1,8 @@
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
-import { readVersionCodes } from './read-version-codes.ts'
+import { readVersionCodes } from './read-catalogue.ts'
 import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
-import { cutName, querySettings } from './records.ts'
+import { cutName, ofApplication, querySettings } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
@@ -30,6 +30,15 @@ export interface Findings {
   personal: { bundle_identifier: string; event: string; path: string; warning: string }[]
 }
 
+export const noFindings: Findings = {
+  alerts: [],
+  newErrors: [],
+  silent: [],
+  stopped: [],
+  drift: [],
+  personal: [],
+}
+
 interface EventFinding {
   bundle_identifier: string
   event: string
@@ -43,17 +52,15 @@ const findingsMax = 10
 /** An event that comes less often may be absent for a day without a reason. */
 const stoppedEventsMin = 70
 const month = "hour >= now('UTC') - INTERVAL 30 DAY"
-const ofApplication = 'bundle_identifier = {application:String}'
 
 /** @param application limits the result to one application */
 export async function readFindings(
   reader: CountReader,
   application: string | undefined,
 ): Promise<Findings> {
-  const where = application === undefined ? '1' : ofApplication
-  const params = { ...(application !== undefined && { application }) }
-  const read = <Row>(sql: string, more: Record<string, string> = {}) =>
-    reader.query<Row>(`${sql} LIMIT ${findingsMax} ${querySettings}`, { ...params, ...more })
+  const where = ofApplication(application)
+  const read = <Row>(sql: string) =>
+    reader.query<Row>(`${sql} LIMIT ${findingsMax} ${querySettings}`, { application, badNames })
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
@@ -70,7 +77,7 @@ export async function readFindings(
            max(ifNull(version_code, 0)) AS code, min(ifNull(version_code, 0)) AS lowest,
            ${cutName('argMax(version_name, hour)')} AS version
          FROM ${reader.hours}
-         WHERE ${month} AND ${where} AND match(event, {names:String}) GROUP BY bundle_identifier, event) AS error
+         WHERE ${month} AND ${where} AND match(event, {badNames:String}) GROUP BY bundle_identifier, event) AS error
        INNER JOIN (
          SELECT bundle_identifier, max(ifNull(version_code, 0)) AS newest,
            uniq(ifNull(version_code, 0)) > 1 AS has_others, min(hour) AS begin
@@ -79,7 +86,6 @@ export async function readFindings(
        WHERE (has_others AND lowest = newest AND code = newest)
          OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
        ORDER BY events DESC, bundle_identifier, event`,
-      { names: badNames },
     ),
     read<Seconds>(
       `SELECT bundle_identifier, '' AS event, '' AS version, sum(before) AS events,
@@ -91,7 +97,7 @@ export async function readFindings(
     read<Seconds>(
       `SELECT bundle_identifier, event, before AS events, toUnixTimestamp(last) AS at, version
        FROM (${days})
-       WHERE recent = 0 AND before >= ${stoppedEventsMin} AND days_before >= 3
+       WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
            SELECT bundle_identifier FROM (${days}) WHERE recent > 0)
        ORDER BY events DESC, bundle_identifier, event`,

@@ -1,10 +1,11 @@
 /**
- * Markup that may be sent unescaped. Only `html` creates it, so no value from a row can be markup.
+ * Markup that may be sent unescaped. Only `html` and `trusted` create it, so no value from a row can
+ * be markup.
  */
 export class Html {
   readonly #markup: string
-  constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
-    this.#markup = String.raw({ raw: withoutIndentation(parts) }, ...values.map(print))
+  constructor(markup: string) {
+    this.#markup = markup
   }
   toString(): string {
     return this.#markup
@@ -47,7 +48,11 @@ export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[
  * Creates markup from a template. Texts and numbers are escaped, for use as text and in attributes
  * with double quotes. Markup and lists of markup are inserted unchanged. Undefined is omitted.
  */
-export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) => new Html(parts, values)
+export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) =>
+  new Html(String.raw({ raw: withoutIndentation(parts) }, ...values.map(print)))
+
+/** Markup that was made of a file of this version, and of nothing that a reader or client wrote. */
+export const trusted = (markup: string) => new Html(markup)
 
 function print(value: HtmlValue): string {
   if (value === undefined) return ''

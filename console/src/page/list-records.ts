@@ -111,7 +111,10 @@ async function readWindow<Kind extends RecordKind>(
 }
 
 /** Returns the SQL conditions of a search, except those for its period. */
-export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
+export function conditionsOf(search: Search): {
+  conditions: string[]
+  params: QueryParams
+} {
   const { after, from: _from, to: _to, without, paths = {}, ...equal } = search
   const values: QueryParams = { ...equal }
   const names = (Object.keys(equal) as (keyof typeof equal)[]).filter(

@@ -2,7 +2,7 @@ import { sqlTime } from '@intake/clickhouse'
 import { conditionsOf, summaries } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
 import { querySettings, type EventSummary, type RecordReader } from './records.ts'
-import type { Search } from './search.ts'
+import { withoutPeriod, type Search } from './search.ts'
 
 const minuteMs = 60_000
 /**
@@ -50,8 +50,7 @@ async function readArrivedSince(
   search: Search,
   { sinceMs, rowsMax }: { sinceMs: number; rowsMax: number },
 ): Promise<EventSummary[]> {
-  const { after: _, from: __, to: ___, ...filter } = search
-  const { conditions, params } = conditionsOf(filter)
+  const { conditions, params } = conditionsOf(withoutPeriod(search))
   return reader.query<EventSummary>(
     `SELECT ${summaries.logs} FROM intake.logs
      WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
@@ -66,8 +65,7 @@ export function readFrequentArrivals(
   search: Search,
   nowMs: number,
 ): Promise<NameCount[]> {
-  const { after: _, from: __, to: ___, ...filter } = search
-  const { conditions, params } = conditionsOf(filter)
+  const { conditions, params } = conditionsOf(withoutPeriod(search))
   return reader.query<NameCount>(
     `SELECT event AS name, count() AS count FROM intake.logs
      WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}

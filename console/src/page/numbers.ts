@@ -1,16 +1,9 @@
 /** Prints a whole number with separators, such as 52,695,386. */
 export const wholeNumber = (value: number): string => value.toLocaleString('en-US')
 
-/** Prints a number for a tile or an axis, such as 52.7M, 25k or 381. */
-export function shortNumber(value: number): string {
-  if (value >= 1e9) return `${decimal(value / 1e9)}G`
-  if (value >= 1e6) return `${decimal(value / 1e6)}M`
-  if (value >= 1e4) return `${Math.round(value / 1e3)}k`
-  if (value >= 1e3) return `${decimal(value / 1e3)}k`
-  return String(value)
-}
-
-const decimal = (value: number) => value.toFixed(1).replace('.0', '')
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+/** Prints a number for an axis, such as 52.7M, 25K or 381. */
+export const shortNumber = (value: number): string => compact.format(value)
 
 export const percent = (share: number): string =>
   share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`

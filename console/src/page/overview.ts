@@ -1,43 +1,28 @@
 import { isoTime } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
-import { readFindings, type Findings } from './findings.ts'
+import { noFindings, readFindings, type Findings } from './findings.ts'
 import { listRecords } from './list-records.ts'
-import { inWindow, windowBefore, windowParams, type Steps } from './period.ts'
+import { windowBefore, type Steps } from './period.ts'
 import {
-  countDevices,
-  countEventsIn,
+  noTotals,
   readApplications,
   readCountedAt,
   readTopEvents,
+  readTotals,
   type ApplicationCounts,
   type TopEvent,
+  type Totals,
 } from './read-counts.ts'
-import type { TimeWindow } from './read-in-windows.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
-import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
-import { createViewParts } from './view-parts.ts'
+import { querySettings, type FeedbackSummary } from './records.ts'
+import { createViewParts, type ViewParts } from './view-parts.ts'
 
-/** Numbers of a period, by the time at which the records happened. */
-export interface Totals {
-  events: number
-  devices: number
-  feedback: number
-}
-
-/** The data of the overview. It contains counts of events, but no single event. */
-export interface OverviewData {
+/** What the overview says of all applications, and the view of one application of this one. */
+export interface Summary {
   steps: Steps
-  arrivals: Arrivals[]
-  /** How many records were refused in the period before. */
-  refusedBefore: number
   now: Totals
   /** The same numbers of the period before. */
   before: Totals
-  refusals: KeyOutcome[]
-  /** The name of each API key, by the id of the key. */
-  names: ReadonlyMap<string, string>
-  applications: ApplicationCounts[]
-  feedbackByApplication: ReadonlyMap<string, number>
   topEvents: TopEvent[]
   findings: Findings
   feedback: FeedbackSummary[]
@@ -45,6 +30,38 @@ export interface OverviewData {
   countedAtMs: number | undefined
   /** Whether all counts of events are made from the records, so none is behind. */
   isExact: boolean
+}
+
+const latestFeedback = 3
+
+export async function readSummary(
+  counts: CountReader,
+  options: { steps: Steps; nowMs: number; application?: string; orElse: ViewParts['orElse'] },
+): Promise<Summary> {
+  const { steps, nowMs, application, orElse } = options
+  const search = application === undefined ? {} : { application }
+  const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
+    orElse(readTotals(counts, steps, application), noTotals),
+    orElse(readTotals(counts, windowBefore(steps, nowMs), application), noTotals),
+    orElse(readTopEvents(counts, steps, application), []),
+    orElse(readFindings(counts, application), noFindings),
+    orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
+    orElse(readCountedAt(counts), undefined),
+  ])
+  const { isExact } = counts
+  const latest = feedback.rows.slice(0, latestFeedback)
+  return { steps, now, before, topEvents, findings, feedback: latest, countedAtMs, isExact }
+}
+
+/** The data of the overview. It contains counts of events, but no single event. */
+export interface OverviewData extends Summary {
+  arrivals: Arrivals[]
+  /** How many records were refused in the period before. */
+  refusedBefore: number
+  refusals: KeyOutcome[]
+  /** The name of each API key, by the id of the key. */
+  names: ReadonlyMap<string, string>
+  applications: ApplicationCounts[]
   firstAtMs: FirstArrivals
   /** Whether ClickHouse could not read some parts, which are then empty or zero. */
   isPartial: boolean
@@ -56,17 +73,7 @@ export interface OverviewData {
  */
 export type FirstArrivals = Record<'logs' | 'feedback', number | undefined>
 
-const latestFeedback = 3
 const noArrivals: FirstArrivals = { logs: undefined, feedback: undefined }
-const noFeedback: ReadonlyMap<string, number> = new Map()
-export const noFindings: Findings = {
-  alerts: [],
-  newErrors: [],
-  silent: [],
-  stopped: [],
-  drift: [],
-  personal: [],
-}
 
 export async function readOverview(
   counts: CountReader,
@@ -74,65 +81,25 @@ export async function readOverview(
   names: Promise<ReadonlyMap<string, string>>,
 ): Promise<OverviewData> {
   const { orElse, isPartial } = createViewParts()
-  const totalsOf = async (window: TimeWindow): Promise<Totals> => {
-    const [events, devices, feedback] = await Promise.all([
-      orElse(countEventsIn(counts, window), 0),
-      orElse(countDevices(counts, window), 0),
-      orElse(countFeedback(counts, window), noFeedback),
-    ])
-    return { events, devices, feedback: [...feedback.values()].reduce((sum, one) => sum + one, 0) }
-  }
-
-  const earlier = windowBefore(steps, nowMs)
-  const both = { ...steps, from: earlier.from }
-  const [arrivals, refusals, applications, topEvents, findings, now, before] = await Promise.all([
+  const both = { ...steps, from: windowBefore(steps, nowMs).from }
+  const [summary, arrivals, refusals, applications, firstAtMs] = await Promise.all([
+    readSummary(counts, { steps, nowMs, orElse }),
     orElse(readArrivals(counts, both), []),
     orElse(readKeyOutcomes(counts, steps, { onlyRefused: true }), []),
     orElse(readApplications(counts, steps), []),
-    orElse(readTopEvents(counts, steps), []),
-    orElse(readFindings(counts, undefined), noFindings),
-    totalsOf(steps),
-    totalsOf(earlier),
-  ])
-  const [feedbackByApplication, countedAtMs, feedback, firstAtMs] = await Promise.all([
-    orElse(countFeedback(counts, steps), noFeedback),
-    orElse(readCountedAt(counts), undefined),
-    orElse(listRecords(counts, 'feedback', {}), { rows: [], hasMore: false }),
     counts.isExact ? orElse(readFirstArrivals(counts), noArrivals) : noArrivals,
   ])
   const isBefore = ({ t }: Arrivals) => t < steps.from
   return {
-    steps,
+    ...summary,
     arrivals: arrivals.filter((step) => !isBefore(step)),
     refusedBefore: arrivals.filter(isBefore).reduce((sum, { refused }) => sum + refused, 0),
-    now,
-    before,
     refusals,
     names: await names,
     applications,
-    feedbackByApplication,
-    topEvents,
-    findings,
-    countedAtMs,
-    isExact: counts.isExact,
     firstAtMs,
     isPartial: isPartial(),
-    feedback: feedback.rows.slice(0, latestFeedback),
   }
-}
-
-/** Counts the feedback of each application. The result lacks applications without feedback. */
-export async function countFeedback(
-  reader: RecordReader,
-  window: TimeWindow,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await reader.query<{ bundle_identifier: string; feedback: number }>(
-    `SELECT bundle_identifier, count() AS feedback FROM intake.feedback
-     WHERE ${inWindow('time')}
-     GROUP BY bundle_identifier ORDER BY feedback DESC LIMIT 1000 ${querySettings}`,
-    windowParams(window),
-  )
-  return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
 }
 
 async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
@@ -149,15 +116,7 @@ async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
 /**
  * Whether there is nothing: no event in 30 days, no feedback, no arrival or refusal in the period.
  */
-export const isNew = ({
-  isPartial,
-  arrivals,
-  refusals,
-  applications,
-  feedback,
-}: OverviewData): boolean =>
-  !isPartial &&
-  applications.length === 0 &&
-  feedback.length === 0 &&
-  refusals.length === 0 &&
-  arrivals.every(({ events, feedback: count, leftOut }) => events + count + leftOut === 0)
+export const isNew = (data: OverviewData): boolean =>
+  !data.isPartial &&
+  [data.applications, data.feedback, data.refusals].every((rows) => rows.length === 0) &&
+  data.arrivals.every(({ events, feedback, leftOut }) => events + feedback + leftOut === 0)

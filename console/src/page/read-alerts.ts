@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@intake/clickhouse'
-import { querySettings, type RecordReader } from './records.ts'
+import { ofApplication, querySettings, type RecordReader } from './records.ts'
 
 /** An alert on events (docs/alerts.md) that is not ok. */
 export interface RaisedAlert {
@@ -28,9 +28,9 @@ export async function readRaisedAlerts(
     return await reader.query<RaisedAlert>(
       `SELECT bundle_identifier, event, state, value, toUnixTimestamp(since) AS since
        FROM intake.alert_states AS states
-       WHERE state != 'ok' ${application === undefined ? '' : 'AND bundle_identifier = {application:String}'}
+       WHERE state != 'ok' AND ${ofApplication(application)}
        ORDER BY state, states.since DESC, id LIMIT ${alertsMax} ${querySettings}`,
-      { ...(application !== undefined && { application }) },
+      { application },
     )
   } catch (error) {
     if (error instanceof ClickHouseError && error.kind === 'operator') return []

@@ -1,4 +1,11 @@
-import { cutName, querySettings, type RecordReader } from './records.ts'
+import {
+  cutName,
+  ofApplication,
+  querySettings,
+  readPage,
+  type NumberedPage,
+  type RecordReader,
+} from './records.ts'
 
 /** An event or param of an application, over all its versions. */
 export interface CatalogueEntry {
@@ -33,41 +40,21 @@ export interface WarningEntry {
 }
 
 /** The tables that the catalogue of an application shows. Each table is divided into pages. */
-export const catalogueTables = ['drift', 'warnings', 'entries'] as const
-export type CatalogueTable = (typeof catalogueTables)[number]
-
-export interface CataloguePage<Row> {
-  rows: Row[]
-  /** The number of the page, from 1. */
-  number: number
-  hasMore: boolean
-}
-
 export interface Catalogue {
-  entries: CataloguePage<CatalogueEntry>
+  entries: NumberedPage<CatalogueEntry>
   /** Changes from one version to the next. The changes in the newest version come first. */
-  drift: CataloguePage<DriftEntry>
-  warnings: CataloguePage<WarningEntry>
+  drift: NumberedPage<DriftEntry>
+  warnings: NumberedPage<WarningEntry>
 }
-
-export const cataloguePageRows = 100
 
 /** Reads one page of each table of an application's catalogue, as workers last counted it. */
 export async function readCatalogue(
   reader: RecordReader,
   application: string,
-  pages: Record<CatalogueTable, number>,
+  pages: Record<keyof Catalogue, number>,
 ): Promise<Catalogue> {
-  async function read<Row>(name: CatalogueTable, sql: string): Promise<CataloguePage<Row>> {
-    const number = pages[name]
-    const rows = await reader.query<Row>(
-      `${sql} LIMIT ${cataloguePageRows + 1} OFFSET {offset:UInt32} ${querySettings}`,
-      { application, offset: (number - 1) * cataloguePageRows },
-    )
-    const hasMore = rows.length > cataloguePageRows
-    return { rows: rows.slice(0, cataloguePageRows), number, hasMore }
-  }
-  const ofApplication = 'bundle_identifier = {application:String}'
+  const read = <Row>(name: keyof Catalogue, sql: string) =>
+    readPage<Row>(reader, pages[name], sql, { application })
   const [entries, drift, warnings] = await Promise.all([
     read<CatalogueEntry>(
       'entries',
@@ -75,22 +62,43 @@ export async function readCatalogue(
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
          max(catalogue.last_seen) AS last_seen,
          ${cutName('argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen))')} AS newest_version
-       FROM intake.catalogue AS catalogue WHERE ${ofApplication}
+       FROM intake.catalogue AS catalogue WHERE ${ofApplication(application)}
        GROUP BY event, param ORDER BY event, param`,
     ),
     read<DriftEntry>(
       'drift',
       `SELECT ${cutName('version_from')} AS version_from, ${cutName('version_to')} AS version_to, event,
          ${cutName('param')} AS param, change, before, after
-       FROM intake.drift AS drift WHERE ${ofApplication}
+       FROM intake.drift AS drift WHERE ${ofApplication(application)}
        ORDER BY versions_ago, event, param`,
     ),
     read<WarningEntry>(
       'warnings',
       `SELECT warning, event, ${cutName('path')} AS path, ${cutName('version_name')} AS version_name, records, last_seen, example
-       FROM intake.warnings WHERE ${ofApplication}
+       FROM intake.warnings WHERE ${ofApplication(application)}
        ORDER BY records DESC, warning, event, path, version_name`,
     ),
   ])
   return { entries, drift, warnings }
 }
+
+export interface VersionCode {
+  code: string
+  /** The name of the version; empty if it was not sent. */
+  name: string
+  events: number
+}
+
+/** Reads the eight highest version codes in the catalogue of an application, highest first. */
+export const readVersionCodes = (
+  reader: RecordReader,
+  application: string,
+): Promise<VersionCode[]> =>
+  reader.query<VersionCode>(
+    `SELECT toString(version_code) AS code,
+       ${cutName('argMax(version_name, catalogue.last_seen)')} AS name, sum(catalogue.records) AS events
+     FROM intake.catalogue AS catalogue
+     WHERE ${ofApplication(application)} AND param = '' AND version_code IS NOT NULL
+     GROUP BY version_code ORDER BY version_code DESC LIMIT 8 ${querySettings}`,
+    { application },
+  )

@@ -1,7 +1,6 @@
 import { isoTime } from '@intake/clickhouse'
-import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
-import { cutName, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 
@@ -17,13 +16,17 @@ export async function readCountedAt(
   return row && Date.parse(isoTime(row.at))
 }
 
-const period = inWindow('hour')
-const ofApplication = 'bundle_identifier = {application:String}'
+/** SQL that selects the hours of a window, of one application or of all, and its parameters. */
+const hoursIn = (window: TimeWindow, application: string | undefined) => ({
+  where: `${inWindow('hour')} AND ${ofApplication(application)}`,
+  params: { ...windowParams(window), application },
+})
 
 export interface ApplicationCounts {
   bundle_identifier: string
   events: number
   devices: number
+  feedback: number
   newest_version: string
   /**
    * The time of the last event, in ms since 1970. If stored counts were read, the beginning of its
@@ -45,7 +48,7 @@ export async function readApplications(
   steps: Steps,
 ): Promise<ApplicationCounts[]> {
   const rows = await reader.query<
-    Omit<ApplicationCounts, 'devices' | 'lastMs' | 'series'> & {
+    Pick<ApplicationCounts, 'bundle_identifier' | 'events' | 'newest_version'> & {
       last: number
       counts: [number, number][]
     }
@@ -62,23 +65,51 @@ export async function readApplications(
      GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax} ${querySettings}`,
     { first: steps.from / 1_000 },
   )
-  const devices = await reader.query<{ bundle_identifier: string; devices: number }>(
-    `SELECT bundle_identifier, ${reader.devices} AS devices
-     FROM ${reader.deviceHours}
-     WHERE ${period} AND bundle_identifier IN {applications:Array(String)}
-     GROUP BY bundle_identifier ${querySettings}`,
-    {
-      ...windowParams(steps),
-      applications: rows.map(({ bundle_identifier }) => bundle_identifier),
-    },
-  )
-  const devicesOf = new Map(devices.map((row) => [row.bundle_identifier, row.devices]))
+  const applications = rows.map(({ bundle_identifier }) => bundle_identifier)
+  const countOf = async (sql: string) => {
+    const counts = await reader.query<{ name: string; count: number }>(
+      `SELECT bundle_identifier AS name, ${sql} AND bundle_identifier IN {applications:Array(String)}
+       GROUP BY name ${querySettings}`,
+      { ...windowParams(steps), applications },
+    )
+    return new Map(counts.map(({ name, count }) => [name, count]))
+  }
+  const [devices, feedback] = await Promise.all([
+    countOf(`${reader.devices} AS count FROM ${reader.deviceHours} WHERE ${inWindow('hour')}`),
+    countOf(`count() AS count FROM intake.feedback WHERE ${inWindow('time')}`),
+  ])
   return rows.map(({ counts, last, ...row }) => ({
     ...row,
-    devices: devicesOf.get(row.bundle_identifier) ?? 0,
+    devices: devices.get(row.bundle_identifier) ?? 0,
+    feedback: feedback.get(row.bundle_identifier) ?? 0,
     lastMs: last * 1_000,
     series: seriesOf(counts, steps),
   }))
+}
+
+/** Numbers of a period, by the time at which the records happened. */
+export interface Totals {
+  events: number
+  devices: number
+  feedback: number
+}
+export const noTotals: Totals = { events: 0, devices: 0, feedback: 0 }
+
+/** Counts the events, devices and feedback of one application or of all. */
+export async function readTotals(
+  reader: CountReader,
+  window: TimeWindow,
+  application: string | undefined,
+): Promise<Totals> {
+  const { where, params } = hoursIn(window, application)
+  const [totals] = await reader.query<Totals>(
+    `SELECT (SELECT sum(events) FROM ${reader.hours} WHERE ${where}) AS events,
+       (SELECT ${reader.devices} FROM ${reader.deviceHours} WHERE ${where}) AS devices,
+       (SELECT count() FROM intake.feedback WHERE ${inWindow('time')} AND ${ofApplication(application)}) AS feedback
+     ${querySettings}`,
+    params,
+  )
+  return totals ?? noTotals
 }
 
 export interface NameCount {
@@ -91,81 +122,44 @@ export interface TopEvent extends NameCount {
   total: number
 }
 
-/** Reads the ten most frequent event names and their counts, in one application or in all. */
-export const readTopEvents = (
+/**
+ * Reads the ten most frequent events and their counts, in one application or in all.
+ *
+ * @param names a regular expression: only events with such names are counted, also in `total`
+ */
+export function readTopEvents(
   reader: CountReader,
   window: TimeWindow,
   application?: string,
-): Promise<TopEvent[]> =>
-  reader.query<TopEvent>(
-    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM ${reader.hours}
-     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
+  names = '',
+): Promise<TopEvent[]> {
+  const { where, params } = hoursIn(window, application)
+  return reader.query<TopEvent>(
+    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total
+     FROM ${reader.hours} WHERE ${where} AND match(event, {names:String})
      GROUP BY name ORDER BY count DESC, name LIMIT 10 ${querySettings}`,
-    { ...windowParams(window), ...(application !== undefined && { application }) },
+    { ...params, names },
   )
+}
 
 /**
  * Counts the devices of the eight versions with most devices, in one application or in all.
  *
  * @param names limits the result to these versions
  */
-export const readVersions = (
+export function readVersions(
   reader: CountReader,
   window: TimeWindow,
   application?: string,
   names?: readonly string[],
-): Promise<NameCount[]> =>
-  reader.query<NameCount>(
+): Promise<NameCount[]> {
+  const { where, params } = hoursIn(window, application)
+  return reader.query<NameCount>(
     `SELECT ${cutName('version_name')} AS name, ${reader.devices} AS count FROM ${reader.deviceHours}
-     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
-       ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
+     WHERE ${where} ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
      GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
-    {
-      ...windowParams(window),
-      ...(application !== undefined && { application }),
-      ...(names !== undefined && { names }),
-    },
+    { ...params, names },
   )
-
-/** Counts the events of one application or of all. */
-export async function countEventsIn(
-  reader: CountReader,
-  window: TimeWindow,
-  application?: string,
-): Promise<number> {
-  const [row] = await reader.query<{ events: number }>(
-    `SELECT sum(events) AS events FROM ${reader.hours}
-     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
-    { ...windowParams(window), ...(application !== undefined && { application }) },
-  )
-  return row?.events ?? 0
-}
-
-/** Reads the most frequent events of an application whose names say that something went wrong. */
-export const readErrors = (
-  reader: CountReader,
-  window: TimeWindow,
-  application: string,
-): Promise<TopEvent[]> =>
-  reader.query<TopEvent>(
-    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total
-     FROM ${reader.hours}
-     WHERE ${period} AND ${ofApplication} AND match(event, {names:String})
-     GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
-    { ...windowParams(window), application, names: badNames },
-  )
-
-export async function countDevices(
-  reader: CountReader,
-  window: TimeWindow,
-  application?: string,
-): Promise<number> {
-  const [row] = await reader.query<{ devices: number }>(
-    `SELECT ${reader.devices} AS devices FROM ${reader.deviceHours}
-     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
-    { ...windowParams(window), ...(application !== undefined && { application }) },
-  )
-  return row?.devices ?? 0
 }
 
 export const versionsMax = 100
@@ -179,12 +173,13 @@ export async function readVersionSteps(
   steps: Steps,
   application: string,
 ): Promise<{ at: number; version: string; events: number }[]> {
+  const { where, params } = hoursIn(steps, application)
   const rows = await reader.query<{ version: string; counts: [number, number][] }>(
     `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
        SELECT ${cutName('version_name')} AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
-       FROM ${reader.hours} WHERE ${period} AND ${ofApplication} GROUP BY version, at)
+       FROM ${reader.hours} WHERE ${where} GROUP BY version, at)
      GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
-    { ...windowParams(steps), application },
+    params,
   )
   return rows.flatMap(({ version, counts }) =>
     counts.map(([at, events]) => ({ at: at * 1_000, version, events })),

@@ -2,7 +2,7 @@ import { sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { inWindow, windowParams } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
-import { cutName, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
 
 /** Sessions of one version, as in `intake.sessions`: a session ends with a pause of 30 minutes. */
 export interface VersionSessions {
@@ -23,7 +23,6 @@ export interface WeekDevices {
 export const weeksMax = 5
 /** A device is new if it sent nothing for at least this long. */
 const unseenMs = 28 * dayMs
-const ofApplication = 'bundle_identifier = {application:String}'
 
 /**
  * Reads the sessions of the versions with most of them, by the version of the first event. The
@@ -41,7 +40,7 @@ export const readSessions = (
        SELECT arraySort(groupArray((time, ifNull(device.version_name, ''), event = 'crash'))) AS events,
          arraySplit((event, previous) -> event.1 > previous.1 + INTERVAL 30 MINUTE,
            events, arrayPushFront(arrayPopBack(events), events[1])) AS split
-       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication} GROUP BY device_uuid)
+       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
      ARRAY JOIN split AS session
      GROUP BY version ORDER BY sessions DESC, version LIMIT 8 ${querySettings}`,
     { ...windowParams(window), application },
@@ -59,7 +58,7 @@ export function readWeeks(
        arrayMap(later -> toUInt32(countEqual(groupArrayArray(arrayMap(one -> intDiv(one - first, 7), weeks)), later)), range(${weeksMax})) AS devices
      FROM (
        SELECT groupUniqArray(toMonday(time)) AS weeks, arrayMin(weeks) AS first
-       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication} GROUP BY device_uuid)
+       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
      WHERE first > toMonday({since:DateTime64(3, 'UTC')})
      GROUP BY first ORDER BY first ${querySettings}`,
     {

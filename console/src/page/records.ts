@@ -1,4 +1,4 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
@@ -12,6 +12,10 @@ export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
+
+/** SQL that selects one application, which is the parameter `application`, or all of them. */
+export const ofApplication = (application: string | undefined): string =>
+  application === undefined ? '1' : 'bundle_identifier = {application:String}'
 
 /** Identity and time of a record; times are UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
 export interface RecordHead {
@@ -74,6 +78,34 @@ export interface Found<Row> {
   hasMore: boolean
   /** The part of the period that was not searched, because the search took too long. */
   unread?: TimeWindow
+}
+
+/** One page of a list that is divided into pages. */
+export interface NumberedPage<Row> {
+  rows: Row[]
+  /** From 1. */
+  number: number
+  hasMore: boolean
+}
+
+export const pageRows = 100
+
+/**
+ * Reads a page of the rows that `sql` selects.
+ *
+ * @param sql without `LIMIT` and settings
+ */
+export async function readPage<Row>(
+  reader: RecordReader,
+  number: number,
+  sql: string,
+  params: QueryParams = {},
+): Promise<NumberedPage<Row>> {
+  const rows = await reader.query<Row>(
+    `${sql} LIMIT ${pageRows + 1} OFFSET {offset:UInt32} ${querySettings}`,
+    { ...params, offset: (number - 1) * pageRows },
+  )
+  return { rows: rows.slice(0, pageRows), number, hasMore: rows.length > pageRows }
 }
 
 /**

@@ -38,6 +38,18 @@ export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } &
   period?: PeriodName | undefined
 }
 
+/** A search in any period, from its first page. */
+export function withoutPeriod({ after: _, from: __, to: ___, ...search }: Search): Search {
+  return search
+}
+
+/** Limits a search to one step of a chart. */
+export const stepAt = (fromMs: number, { stepMs }: { stepMs: number }): ListSearch => ({
+  period: undefined,
+  from: new Date(fromMs),
+  to: new Date(fromMs + stepMs),
+})
+
 /** The last record of a page: the next page begins after it. */
 export interface Cursor {
   id: string
@@ -48,10 +60,10 @@ export interface Cursor {
 const pathPrefix = { logs: 'params.', feedback: 'extra.' } as const
 /** A search has at most this many conditions on paths. */
 const pathsMax = 5
-/** The text fields by which a list of each kind can be searched. */
+/** The fields by which a list of each kind can be searched, besides applications, paths and times. */
 export const searchFields = {
-  feedback: ['text', 'version', 'user', 'key'],
-  logs: ['event', 'version', 'user', 'key'],
+  feedback: ['text', 'version', 'user', 'key', 'device', 'has', 'without'],
+  logs: ['event', 'version', 'user', 'key', 'device', 'without'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
 /**
  * The maximum length of a search text in UTF-16 units. It exceeds the length of every identifier:
@@ -65,32 +77,29 @@ export const searchLengthMax = 600
  * @throws {PageError} 400
  */
 export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
-  const search: Search = {}
-  const application = chosenApplication(query)
-  if (application !== undefined) search.application = application
-  for (const name of searchFields[kind]) {
-    const value = name === 'text' ? readText(query, name) : readExact(query, name)
-    if (value !== undefined) search[name] = value
-  }
-  const device = readText(query, 'device')
-  if (device !== undefined) search.device = requireUuid(device, 'device')
-  const paths = readPaths(query, pathPrefix[kind])
-  if (paths !== undefined) search.paths = paths
-  const has = readText(query, 'has')
-  if (has !== undefined && kind === 'feedback') search.has = readHas(has)
-  const without = readText(query, 'without')
-  if (without !== undefined) {
-    const field = readWithout(without, kind)
-    // If the query string also gives a name for the field, the name takes precedence.
-    if (search[field] === undefined) search.without = field
-  }
-  for (const name of ['from', 'to'] as const) {
-    const time = readTime(query, name)
-    if (time !== undefined) search[name] = time
-  }
+  const fields = searchFields[kind].map((name) => [name, readField(query, name)] as const)
   const after = readExact(query, 'after')
-  if (after !== undefined) search.after = readCursor(after)
-  return search
+  const { without, ...search }: ListSearch = {
+    application: chosenApplication(query),
+    ...Object.fromEntries(fields),
+    paths: readPaths(query, pathPrefix[kind]),
+    from: readTime(query, 'from'),
+    to: readTime(query, 'to'),
+    after: after === undefined ? undefined : readCursor(after),
+  }
+  if (without === 'event' && kind === 'feedback') throw new PageError(400, 'Feedback has no event.')
+  // If the query string also gives a name for the field, the name takes precedence.
+  const all = { ...search, without: without && search[without] === undefined ? without : undefined }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+function readField(query: URLSearchParams, name: string): string | undefined {
+  const value = ['text', 'device'].includes(name) ? readText(query, name) : readExact(query, name)
+  if (value === undefined) return undefined
+  if (name === 'device') return requireUuid(value, name)
+  const allowed = { has: ['pictures', 'email'], without: ['version', 'event'] }[name]
+  if (allowed === undefined || allowed.includes(value)) return value
+  throw new PageError(400, `${name} must be ${allowed.join(' or ')}.`)
 }
 
 function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
@@ -172,6 +181,17 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   return text === '' ? undefined : text
 }
 
+/**
+ * Reads the number of a page; 1 if absent.
+ *
+ * @throws {PageError} 400
+ */
+export function readPageNumber(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '1'
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new PageError(400, `${name} must be the number of a page.`)
+}
+
 /** Reads a time: UTC if it has no offset, as from `<input type="datetime-local">`. */
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const text = readText(query, name)
@@ -184,16 +204,6 @@ function readTime(query: URLSearchParams, name: string): Date | undefined {
 export function requireUuid(text: string, name: string): string {
   if (isUuid(text)) return text.toLowerCase()
   throw new PageError(400, `${name} must be a UUID.`)
-}
-
-function readHas(text: string): 'pictures' | 'email' {
-  if (text === 'pictures' || text === 'email') return text
-  throw new PageError(400, 'has must be pictures or email.')
-}
-
-function readWithout(text: string, kind: RecordKind): 'version' | 'event' {
-  if (text === 'version' || (text === 'event' && kind === 'logs')) return text
-  throw new PageError(400, 'without must be version, or event in a list of events.')
 }
 
 /**

@@ -1,26 +1,13 @@
 import type { RecordKind } from '@intake/contract'
+import type { Problem } from '@intake/health'
+import type { BacklogMonitor } from '@intake/queue'
+import type { ReportingProcesses, ReportingService } from '@intake/redis'
 
 /** The queue of one kind of record, for all workers together. */
-export interface Backlog {
-  waiting: number
-  active: number
-  delayed: number
-  rows: number
-  oldestAgeSeconds: number | undefined
-  /** `Infinity` if the queue is not getting shorter. */
-  secondsToDrain: number
-}
-
-/** The processes of a service, such as all gateways. */
-export interface Processes {
-  reporting: number
-  /** How many stopped reporting within the last hour without a graceful shutdown. */
-  stopped: number
-  /** When the last of the stopped processes reported, in ms since 1970. */
-  stoppedAtMs: number | undefined
-  /** The URLs at which clients reach the processes; empty for workers. */
-  urls: readonly string[]
-}
+export type Backlog = Pick<
+  NonNullable<ReturnType<BacklogMonitor['of']>>,
+  'waiting' | 'active' | 'delayed' | 'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
+>
 
 /** An API key that has used most of what it may send in a day. */
 export interface KeyBudget {
@@ -31,17 +18,8 @@ export interface KeyBudget {
   share: number
 }
 
-/** A problem that the console or a worker has found. */
-export interface PageProblem {
-  code: string
-  title: string
-  state: 'degraded' | 'down'
-  /** An ISO time. */
-  since: string
-  detail: string
-  /** The path of the documentation page in the repository. */
-  help: string
-}
+/** A problem that the console or a worker has found. A newer worker may report unknown codes. */
+export type PageProblem = Omit<Problem, 'code'> & { code: string; title: string }
 
 /** What is known without asking ClickHouse, so a view can always show it. */
 export interface WorkerState {
@@ -63,7 +41,7 @@ export interface WorkerState {
   /** API keys near the end of their daily budget; empty if Redis does not respond. */
   keyBudgets(): Promise<readonly KeyBudget[]>
   /** How many gateways and workers report or have stopped; undefined if Redis does not respond. */
-  processes(): Promise<Record<'gateway' | 'worker', Processes> | undefined>
+  processes(): Promise<Record<ReportingService, ReportingProcesses> | undefined>
 }
 
 /** What the header of every view shows, at the moment of the request. */

@@ -46,28 +46,27 @@ function known(name: string): string | undefined {
   }
 }
 
-/** The offset of the reader's zone from UTC at a time. */
-function offsetMs(ms: number): number {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zoneName(),
-    timeZoneName: 'longOffset',
-  }).formatToParts(ms)
-  const text = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d\d):(\d\d)/.exec(text) ?? []
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
-}
-
 /** A time in the reader's zone, `YYYY-MM-DD hh:mm:ss.mmm`; its first 10 characters are the date. */
 export function localTime(time: number | string): string {
   const ms = typeof time === 'number' ? time : Date.parse(isoTime(time))
-  const local = zoneName() === 'UTC' ? ms : ms + offsetMs(ms)
-  return new Date(local).toISOString().slice(0, 23).replace('T', ' ')
+  if (zoneName() === 'UTC') return new Date(ms).toISOString().slice(0, 23).replace('T', ' ')
+  const format = { timeZone: zoneName(), dateStyle: 'short', timeStyle: 'medium' } as const
+  // Swedish times have the form of ISO 8601.
+  const printed = new Intl.DateTimeFormat('sv', format).format(ms)
+  return `${printed}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
 /** The reader's zone in a few letters, such as UTC or UTC+02:00. */
 export function zoneLabel(nowMs = Date.now()): string {
-  const minutes = offsetMs(nowMs) / 60_000
-  if (minutes === 0) return 'UTC'
-  const two = (value: number) => String(Math.trunc(Math.abs(value))).padStart(2, '0')
-  return `UTC${minutes < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+  const format = { timeZone: zoneName(), timeZoneName: 'longOffset' } as const
+  const parts = new Intl.DateTimeFormat('en', format).formatToParts(nowMs)
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  return offset.replace(/^GMT(?:\+00:00)?/, 'UTC').replace('-', '−')
+}
+
+/** Prints the time of day in the reader's zone, with the date if it is not today's. */
+export function clockTime(ms: number, nowMs = Date.now()): string {
+  const printed = localTime(ms).slice(0, 19)
+  const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)
+  return isToday ? printed.slice(11) : printed
 }

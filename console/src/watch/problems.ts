@@ -4,7 +4,7 @@ import type { StoredStateMonitor } from '@intake/records'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { Reported } from './reported.ts'
 
-const notedCodes = ['counts_late', 'page_fails', 'webhook_fails'] as const
+const notedCodes = ['alerts_late', 'counts_late', 'page_fails', 'webhook_fails'] as const
 export type ConsoleProblems = Problems<(typeof notedCodes)[number]>
 
 /**

@@ -185,6 +185,20 @@ t.test('a console that is killed before it announces leaves the message to the n
   t.same(other, one, 'two consoles announce the same messages')
 })
 
+t.test('what fails is late only if there are alerts', async (t) => {
+  const run = (alerts: Alert[]) =>
+    createAlertRun({
+      alerts: { list: async () => ({ alerts, unreadable: [] }) },
+      reader,
+      store,
+      sink: { add: async () => 0 },
+      situation: () => Promise.reject(new Error('ClickHouse is away')),
+      onError: () => {},
+    })()
+  await run([])
+  await t.rejects(run([alert({})]), { message: 'ClickHouse is away' })
+})
+
 t.test('a state that nobody evaluates becomes unknown', async (t) => {
   const above = alert({ event: 'old' })
   await evaluate([above], Date.now() - 60 * minuteMs)

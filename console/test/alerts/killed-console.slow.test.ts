@@ -98,7 +98,7 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
   await until('the state is stored', async () => (await stateOf(first)) === 'firing')
   await killed.kill()
 
-  for (const event of ['two', 'three', 'four']) {
+  for (const event of ['two', 'three']) {
     // Its message comes after that of the first alert was announced again.
     const next = await add(event)
     await endTurn()
@@ -107,7 +107,7 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
     await another.start()
     await until('the next alert is told', () => messages.has(`${next}-1`))
     await until('the first alert is told', () => messages.has(`${first}-1`))
-    if (event !== 'four') await another.kill()
+    if (event !== 'three') await another.kill()
   }
   t.equal(await stateOf(first), 'firing')
   const ofFirst = [...messages].filter(([id]) => id.startsWith(first))
@@ -115,7 +115,7 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
     ofFirst.map(([id]) => id),
     [`${first}-1`],
   )
-  t.equal(messages.size, 4, 'one message for each alert')
+  t.equal(messages.size, 3, 'one message for each alert')
 
   // The last console still runs.
   const shown = await intake(['alerts', 'show', first])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lanes, spark, type Point } from '../../src/page/charts.ts'
+import { chart, spark, type Point } from '../../src/page/charts.ts'
 import { html } from '../../src/page/html.ts'
 
 const hourMs = 3_600_000
@@ -9,32 +9,24 @@ const points: Point[] = Array.from({ length: 168 }, (_, n) => ({
   refused: n % 5,
 }))
 const draw = (some: readonly Point[], completeUntilMs = Infinity) =>
-  lanes({
+  chart({
     points: some,
     stepMs: hourMs,
     label: 'Events',
     completeUntilMs,
     href: (t) => `/events?from=${t}&to="`,
-    lanes: [
-      {
-        title: 'Events',
-        columns: [{ key: 'events', series: 'events', name: html`<b>x</b>` }],
-        height: 80,
-      },
-      {
-        title: 'Refused',
-        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
-        height: 40,
-      },
+    columns: [
+      ['events', html`<b>x</b>`],
+      ['refused', 'refused'],
     ],
   }).toString()
 
 t.test('a chart has a table with the same numbers and links', async (t) => {
   const text = draw(points)
-  const cells = Array.from(text.matchAll(/<td>([\d,]+)(?=<)/g), ([, it = '']) =>
+  const cells = Array.from(text.matchAll(/<td class="num">([\d,]+)(?=<)/g), ([, it = '']) =>
     Number(it.replaceAll(',', '')),
   )
-  const all = points.toReversed().flatMap((point) => [point['events'], point['refused']])
+  const all = points.toReversed().flatMap((point) => [point.events, point.refused])
   t.same(cells, all)
   const links = text.match(/href="\/events\?from=\d+&#38;to=&#34;"/g)
   t.equal(links?.length, 2 * points.length, 'in the picture and in the table')

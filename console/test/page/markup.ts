@@ -15,7 +15,7 @@ const tags = new Set(
   (
     'html head meta title link body a header nav form label input button main h1 h2 h3 p article bdi span ul ' +
     'li img time dl dt dd div table thead tbody tr th td details summary pre code section aside footer b i br small ol ' +
-    'datalist option dialog output svg g rect line path circle text tspan defs pattern'
+    'blockquote strong em hr del datalist option dialog output svg g rect line path circle text tspan defs pattern'
   ).split(' '),
 )
 

@@ -18,10 +18,6 @@ const periods = [
   ...query('to', times),
 ]
 const cursors = query('after', [...numbers, `${beyond}.${device}.x`, `${id}.${device}.\0`])
-const letters = query(
-  'after',
-  times.map((time) => `${time}T00:00:00.000,${id},${device}`),
-)
 const queries = {
   '/': [...query('period', ['1h', ...texts])],
   '/live': [...periods.slice(0, 4), ...query('event', texts)],
@@ -39,7 +35,7 @@ const queries = {
     ...query('period', ['1h', '30d']),
   ],
   '/feedback': [...periods, ...cursors, ...query('text', texts), ...query('has', texts)],
-  '/dead-letters': [...letters, ...cursors],
+  '/dead-letters': query('page', numbers),
   '/find': query('id', [beyond, id, ...texts]),
   [`/events/${id}`]: [...query('device', texts), ...query('application', texts)],
   '/help/%00': [''],

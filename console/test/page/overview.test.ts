@@ -68,12 +68,16 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
 
 t.test('one application is carried through all views, and rows name it only without', async (t) => {
   await insert('logs', events('com.example.other', 'opened', [7]))
-  await insert('feedback', [feedbackRow({ id: uuidV7(ago(9)), time: ago(9) })])
+  const own = { bundle_identifier: 'com.example.other', time: ago(9) }
+  await insert('feedback', [feedbackRow({ id: uuidV7(ago(9)), ...own })])
   const { url } = await startReaderPage(t, page)
   const all = await view(url, '/events')
   t.match(all.text, /class="app a\d">com\.example\.other</)
   const one = await view(url, '/events?app=com.example.other')
   t.notMatch(one.text, '>hello<')
+  t.match(all.text, /<option value="event:opened">1</, 'suggestions have their counts')
+  const sorted = textOf((await view(url, '/?sort=Feedback')).text)
+  t.match(sorted, /Last event\s*com\.example\.other/, 'the application with most feedback is first')
   for (const path of ['/live', '/feedback', '/events', '/search?q=x'])
     for (const to of ['/live?app=', '/feedback?app=', '/status?app=', '/applications/'])
       t.match(

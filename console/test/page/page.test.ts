@@ -122,9 +122,9 @@ t.test('the status says how many gateways and workers report, and which stopped'
     gateway: { reporting: 2, stopped: 1, stoppedAtMs, urls: [] },
     worker: { reporting: 0, stopped: 0, stoppedAtMs: undefined, urls: [] },
   }))
-  t.match(text, '>2 gateways report, 1 stopped at 2026-11-23 12:03:11<')
-  t.match(text, '>no worker reports<')
-  t.notMatch(await statusOf(async () => undefined), /\breports?</)
+  t.match(text, '2 gateways reporting, 1 stopped at 2026-11-23 12:03:11')
+  t.match(text, '0 workers reporting')
+  t.notMatch(await statusOf(async () => undefined), 'reporting')
 })
 
 t.test('a search of the former list of feedback leads to the list', async (t) => {
@@ -336,7 +336,7 @@ t.test(
     const text = await statusOf([paused, old])
     t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
     t.match(text, /State\s*<td[^>]*><b>paused<\/b><td[^>]*>not paused</)
-    t.match(text, /Queue<\/h3>\s*<b>640 rows<\/b><span class="mute">paused, in/)
+    t.match(text, /Queue<\/h2>\s*<b>640 rows<\/b>\s*<p>paused, not getting shorter/)
     const down = problem('redis_connection', 'down', 30)
     t.match(await statusOf([down, paused, old]), /class="alert"[^]*?redis_connection: title/)
     t.notMatch(await statusOf([old]), '>paused<')

@@ -1,7 +1,7 @@
 import { applyEdits, type ActiveRule, type EditedPart, type Ruling } from '@intake/access'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
+import { rowJson } from '@intake/json'
 import { joinExtra } from '../record/extra.ts'
-import { rowJson } from '../record/row-json.ts'
 import { logColumns, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 
 export function editSender(sender: Sender, ruling: Ruling): Sender {
@@ -61,7 +61,7 @@ function createOncePerEdits<Edited>(
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */
-export function createExtraEditor(
+function createExtraEditor(
   submission: Extra,
   record: string,
 ): (inRecord: Extra, ruling: Ruling) => string | undefined {

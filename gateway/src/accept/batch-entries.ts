@@ -1,7 +1,7 @@
 import type { SenderRules } from '@intake/access'
 import { IntakeError, limits } from '@intake/contract'
 import { compileSchema, isTimestamp, LogEntry } from '@intake/contract/schemas'
-import { checkJson } from '../body/check-json.ts'
+import { checkJson } from '@intake/json'
 import { unknownFields } from '../record/extra.ts'
 import { identityBytes, type Extra } from '../record/row.ts'
 import type { LogPrinter, LogRecord } from './log-record.ts'

@@ -6,11 +6,11 @@ import {
   deriveIdentity,
   parseIdentity,
   type Identity,
+  type IdempotencyStore,
 } from '@intake/identity'
-import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
+import { mapInTurns, type SenderTurns } from '@intake/http-edge'
 import { assignIdentity, eventTimeMs, requireKept } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
-import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { Admitted, Terms } from './acceptance.ts'
 import { rejection, type Entry } from './batch-entries.ts'
 import type { LogRecord } from './log-record.ts'

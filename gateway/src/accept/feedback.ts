@@ -6,9 +6,10 @@ import {
   type FeedbackCreated,
 } from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
-import { clientIdKey } from '@intake/identity'
+import { clientIdKey, type IdempotencyStore } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
-import type { Turns } from '../admission/fairness/turns.ts'
+import { rowJson } from '@intake/json'
+import { type Turns } from '@intake/http-edge'
 import type { RequestSize } from '../admission/limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -16,7 +17,6 @@ import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
 import type { AttachmentRules, Image, Upload } from '../form/upload.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { fingerprintOf } from '../identity/idempotency-key.ts'
-import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
 import {
   feedbackExtra,
@@ -25,7 +25,6 @@ import {
   trimEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
-import { rowJson } from '../record/row-json.ts'
 import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'

@@ -7,15 +7,12 @@ import {
   LogSubmission,
   type LogCreated,
 } from '@intake/contract/schemas'
-import { clientIdKey } from '@intake/identity'
-import { checkJson } from '../body/check-json.ts'
-import type { ParsedJson } from '../body/json.ts'
+import { clientIdKey, type IdempotencyStore } from '@intake/identity'
+import { checkJson, type ParsedJson, rowJson, type PrintJson } from '@intake/json'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
-import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
-import { rowJson, type PrintJson } from '../record/row-json.ts'
 import type { Extra } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'

@@ -1,8 +1,7 @@
 import type { RecordKind } from '@intake/contract'
-import { isDamaged, type Redis, type RedisState } from '@intake/redis'
+import { isDamaged, type Redis, type RedisState, readCounts } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { memoryThresholds } from './admission.ts'
-import { readCounts } from './read-counts.ts'
 
 /**
  * Divides the queue among the API keys while workers do not keep up. A key that holds more than

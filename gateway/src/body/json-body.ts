@@ -2,13 +2,17 @@ import { callbackify } from 'node:util'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { failable } from '@intake/http-edge'
+import { failable, type Turns } from '@intake/http-edge'
+import {
+  createLateCounter,
+  countedLaterBytes,
+  parseJson,
+  smallJsonBytes,
+  type ParsedJson,
+} from '@intake/json'
 import type { KeyLimiter } from '../admission/key-limits.ts'
-import type { Turns } from '../admission/fairness/turns.ts'
 import { requireApiKey, requireLease, type ByteLease } from '../request.ts'
 import { gunzip } from './gunzip.ts'
-import { createLateCounter } from './json-nodes.ts'
-import { countedLaterBytes, parseJson, smallJsonBytes, type ParsedJson } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
 import { contentCoding } from './content-encoding.ts'

@@ -1,4 +1,3 @@
-import type { Turns } from '../admission/fairness/turns.ts'
 import {
   countFirst,
   countParsed,
@@ -8,7 +7,8 @@ import {
   parseText,
   smallJsonBytes,
   type ParsedJson,
-} from './json.ts'
+} from '@intake/json'
+import { type Turns } from '@intake/http-edge'
 
 /** Up to this size even the slow parser, `parseLossless`, finishes within a few milliseconds. */
 const shortJsonBytes = 64 * 1024

@@ -72,7 +72,7 @@ const lineFeed = 0x0a
  * after that call
  * @returns a function that returns the rows, each with a line feed at its end
  */
-export function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>[]) => Buffer {
+function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>[]) => Buffer {
   let memory = Buffer.alloc(0)
 
   return (rows) => {

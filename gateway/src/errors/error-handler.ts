@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, type IntakeError } from '@intake/contract'
+import { errorCatalogue, type IntakeError, problem, problemType } from '@intake/contract'
 import {
   awaitsContinue,
   ignoreFollowing,
@@ -14,7 +14,6 @@ import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
 import { noRoute } from './no-route.ts'
 import { mayBeStored } from '../commit/may-be-stored.ts'
-import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
 
 /** Turns the errors of hooks and routes into responses. */

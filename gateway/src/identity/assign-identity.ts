@@ -6,8 +6,8 @@ import {
   parseIdentity,
   type Identity,
   type KeyScope,
+  type IdempotencyStore,
 } from '@intake/identity'
-import type { IdempotencyStore } from './idempotency-store.ts'
 
 /**
  * Assigns the identity of a record. If the client gave a log event a UUIDv7, that is the identity

@@ -3,7 +3,7 @@ import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits } from '@intake/contract'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { headerKey } from '@intake/identity'
-import { escapedSurrogate, wellFormed } from '../record/row-json.ts'
+import { escapedSurrogate, wellFormed } from '@intake/json'
 
 /**
  * Returns the key in an `Idempotency-Key` header; undefined without the header.

@@ -1,5 +1,5 @@
 import { senderFields } from '@intake/contract/schemas'
-import { rowJson } from './row-json.ts'
+import { rowJson } from '@intake/json'
 import type { Extra } from './row.ts'
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '@intake/contract/schemas'
 import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
-import type { PrintJson } from './row-json.ts'
+import { type PrintJson } from '@intake/json'
 
 /** Properties of a request that all its records share. */
 export interface RequestContext {

@@ -2,7 +2,7 @@ import { describeRule, type ActiveRule } from '@intake/access'
 import { kinds } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
 import type { HttpEdge } from '@intake/http-edge'
-import type { ReservationLedger } from '../identity/reservation-ledger.ts'
+import { type ReservationLedger } from '@intake/identity'
 import type { GatewayMetrics } from './metrics.ts'
 
 interface Sources {

@@ -3,9 +3,9 @@ import type { PolledCheck, Problems } from '@intake/health'
 import { joinDetails, separateStart, startProblems } from '@intake/health'
 import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime/process'
+import { type ReservationLedger } from '@intake/identity'
 import type { Admission } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
-import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 
 const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
 export type GatewayProblems = Problems<(typeof notedCodes)[number]>

@@ -5,7 +5,7 @@ import { addGauge, type GaugeValues, type Registry } from '@intake/runtime/proce
 import { memoryThresholds } from '../admission/admission.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
-import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
+import { reservationBytes, type ReservationLedger } from '@intake/identity'
 
 /** Registers metrics of the gateway's own state. Each scrape reads their current values. */
 export function registerEdgeMetrics(

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { failable } from '@intake/http-edge'
+import { failable, type Turns } from '@intake/http-edge'
 import type { Operation } from '../body/before-body.ts'
-import type { Turns } from '../admission/fairness/turns.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { Settled } from '../report/outcomes.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { openApiDocument } from '../openapi/document.ts'
+import { openApiDocument } from '@intake/contract/openapi'
 import { preparedRoute } from './prepared.ts'
 
 /** Serves `GET /openapi.json`, the document from which clients can be generated. */

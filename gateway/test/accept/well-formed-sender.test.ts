@@ -1,6 +1,6 @@
+import { rowJson } from '@intake/json'
 import fc from 'fast-check'
 import t from 'tap'
-import { rowJson } from '../../src/record/row-json.ts'
 import { makeWellFormed } from '../../src/accept/acceptance.ts'
 
 const text = fc.string({

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
 import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../../src/form/feedback-form.ts'
-import { createTurns } from '../../src/admission/fairness/turns.ts'
+import { createTurns } from '@intake/http-edge'
 import { feedbackPayload } from '../support.ts'
 
 /** Starts a server that responds with the text parts of a form. */

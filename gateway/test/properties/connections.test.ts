@@ -211,7 +211,7 @@ t.test(
     const counts = { responses: 0, closed: 0, refused: 0 }
 
     await checkProperty(t, {
-      runs: 400,
+      runs: 200,
       value: sent,
       async holds({ requests, rest, cuts, halfCloses }) {
         const last = requests.findIndex(({ isLast }) => isLast)

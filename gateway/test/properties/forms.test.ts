@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t, { type Test } from 'tap'
-import { parseLossless } from '../../src/body/lossless-json.ts'
 import { imageTypeOf } from '../../src/form/image-type.ts'
 import { examinePicture, PictureError } from '@intake/pictures'
+import { parseLossless } from '@intake/json'
 import { feedbackPayload, images, startGateway } from '../support.ts'
 import { damage, exchange, isRefused, type Damage } from './exchange.ts'
 import { checkProperty } from './property.ts'
@@ -102,7 +102,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
   const gateway = await startServer(t)
   let accepted = 0
   await checkProperty(t, {
-    runs: 1_000,
+    runs: 500,
     value: forms,
     async holds({ parts, place, before, behind, close, isLenient, faults: ofForm, cuts, chunked }) {
       const all = parts.toSpliced(place, 0, payload)

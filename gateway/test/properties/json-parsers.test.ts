@@ -2,11 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
-import { checkJson } from '../../src/body/check-json.ts'
-import { createNodeCounter } from '../../src/body/json-nodes.ts'
-import { parseJson } from '../../src/body/json.ts'
-import { hasEscapedName, parseLossless } from '../../src/body/lossless-json.ts'
-import { rowJson } from '../../src/record/row-json.ts'
+import { checkJson, createNodeCounter, parseJson, parseLossless, rowJson } from '@intake/json'
+import { hasEscapedName } from '../../../packages/json/src/lossless-json.ts'
 import { jsonText } from './json-text.ts'
 import { expectEqual } from './stored.ts'
 import { checkProperty } from './property.ts'
@@ -36,7 +33,7 @@ function equal(actual: unknown, expected: unknown): void {
 
 t.test('a document is parsed to its value, also by the lossless parser', async (t) => {
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText,
     holds({ text, value }) {
       equal(parse(text).value, value)
@@ -47,7 +44,7 @@ t.test('a document is parsed to its value, also by the lossless parser', async (
 
 t.test('both parsers agree when no name has an escape and no integer is large', async (t) => {
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText.filter(({ text }) => !hasEscapedName(text) && !/\d{16}/.test(text)),
     holds: ({ text }) => equal(parseLossless(text), JSON.parse(text)),
   })
@@ -75,7 +72,7 @@ t.test('a broken document is refused by both parsers or by neither', async (t) =
     ),
   })
   await checkProperty(t, {
-    runs: 5_000,
+    runs: 2_500,
     value: fc.tuple(jsonText, fc.array(edit, { minLength: 1, maxLength: 3 })),
     holds([{ text }, edits]) {
       let broken = text
@@ -96,7 +93,7 @@ t.test(
   'the count from the bytes equals that of the parsed value, wherever the bytes are split',
   async (t) => {
     await checkProperty(t, {
-      runs: 2_000,
+      runs: 1_000,
       value: fc.tuple(jsonText, fc.array(fc.nat(), { maxLength: 6 })),
       holds([{ text }, places]) {
         const bytes = Buffer.from(text)
@@ -117,7 +114,7 @@ t.test('a plain document passes the checks, and is printed as if it were not kno
   let plain = 0
   let all = 0
   await checkProperty(t, {
-    runs: 3_000,
+    runs: 1_500,
     value: jsonText,
     holds({ text }) {
       const { value, isPlain } = parse(text)
@@ -133,7 +130,7 @@ t.test('a plain document passes the checks, and is printed as if it were not kno
 
 t.test('a row has the numbers and texts of its document', async (t) => {
   await checkProperty(t, {
-    runs: 2_000,
+    runs: 1_000,
     value: jsonText,
     holds({ value }) {
       const stored = parseLossless(rowJson({ value })) as { value: unknown }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { decompress } from '@intake/queue/frame'
 import type { RecordKind } from '@intake/contract'
-import { parseLossless } from '../../src/body/lossless-json.ts'
+import { parseLossless } from '@intake/json'
 import type { TestGateway } from '../support.ts'
 
 export type Row = Record<string, unknown>

@@ -20,12 +20,8 @@ export type { ApiKey } from './api-keys/stored-key.ts'
 export { dayCountName, readUsedToday, sharedCountKey } from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
 export { createWaitingEntries, type JournalEntry, type WaitingEntries } from './journal/journal.ts'
-export {
-  type PolicyStore,
-  type StoredPolicy,
-  createPolicyStore,
-  suppressedMax,
-} from './policy/store.ts'
+export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
+export type { StoredPolicy } from './policy/stored-policy.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export {
   applyEdits,

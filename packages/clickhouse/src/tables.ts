@@ -45,11 +45,11 @@ export const rawTables = {
   watermark: { name: 'intake.watermark_raw', columns: ['kind', 'visible_until'] },
   hours: {
     name: 'intake.hours_raw',
-    columns: ['bundle_identifier', 'hour', 'event_counts', 'device_states', 'ver'],
+    columns: ['bundle_identifier', 'hour', 'event_counts', 'device_states', 'new_names', 'ver'],
   },
   days: {
     name: 'intake.days_raw',
-    columns: ['bundle_identifier', 'day', 'entries', 'warnings', 'ver'],
+    columns: ['bundle_identifier', 'day', 'entries', 'warnings', 'new_names', 'ver'],
   },
   attachments: {
     name: 'intake.attachments_raw',

@@ -9,7 +9,7 @@ import { jsonGenerator } from '../../schema/test/json-generator.ts'
 const { server, connect } = await startServer(t)
 const clickhouse = connect(t)
 const { PROPERTY_RUNS = '1', PROPERTY_SEED = '57' } = process.env
-const cases = Math.ceil(1_000 * Number(PROPERTY_RUNS))
+const cases = Math.ceil(250 * Number(PROPERTY_RUNS))
 
 const describeTable = (table: RawTable) =>
   clickhouse.query<DescribedColumn>(`DESCRIBE TABLE ${rawTables[table].name}`)
@@ -179,12 +179,14 @@ for (const [table, row] of [
 ] as const) {
   t.test(`${table}: both statements store the same rows and fail alike`, async (t) => {
     const { columns } = rawTables[table]
-    const every = columns.flatMap((column) =>
+    const others = table === 'feedback' ? rawTables.logs.columns : []
+    const own = columns.filter((column) => !others.some((other) => other === column))
+    const every = own.flatMap((column) =>
       odd.map((value) => Buffer.from(`${JSON.stringify({ ...row(), [column]: value })}\n`)),
     )
     const rows = createRows(Number(PROPERTY_SEED), row, columns)
     const seen = await compare(t, table, [...every, ...rows])
-    t.ok((seen.get('200 null false') ?? 0) > 100, 'many rows were stored')
+    t.ok((seen.get('200 null false') ?? 0) > 50, 'many rows were stored')
     t.ok(seen.size > 5, `and many failed in different ways: ${[...seen].join('; ')}`)
   })
 }

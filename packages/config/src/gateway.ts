@@ -55,7 +55,7 @@ export const GatewayConfig = Type.Object({
     maximum: 16,
     default: 1,
     description:
-      'Shards of the log queue: in a Redis Cluster, the number of masters. May be changed at any time, and differ among gateways meanwhile.',
+      'Shards of the log queue, only in a Redis Cluster: the number of its masters. May be changed at any time, and differ among gateways meanwhile.',
   }),
   S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
@@ -194,6 +194,9 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
+  }
+  if (config.QUEUE_SHARDS > 1 && !/^rediss?\+cluster:/.test(config.REDIS_URL)) {
+    problems.push('QUEUE_SHARDS may be above 1 only in a Redis Cluster: REDIS_URL=redis+cluster://')
   }
   if (problems.length > 0) throw new ConfigError(problems)
 }

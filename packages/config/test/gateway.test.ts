@@ -45,3 +45,12 @@ t.test('the memory for requests must fit the largest request of each kind', asyn
     message: /BYTES_IN_FLIGHT_MAX must be at least 18485760 for a log/,
   })
 })
+
+t.test(
+  'only a Redis Cluster has several shards, because workers serve them only there',
+  async (t) => {
+    const shards = { QUEUE_SHARDS: '2' }
+    t.throws(() => checkGatewayConfig(load(shards)), { message: /QUEUE_SHARDS .* Redis Cluster/ })
+    checkGatewayConfig(load({ ...shards, REDIS_URL: 'rediss+cluster://a:6379,b:6379' }))
+  },
+)

@@ -1,4 +1,5 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
+export { problem, problemType } from './problem.ts'
 export * from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'
 export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'

@@ -39,6 +39,11 @@ export const limits = {
    * are kept. The limit keeps rows small even if an application puts values into names.
    */
   catalogueEntries: 5_000,
+  /**
+   * Maximum number of pairs of event and version, and of entries in the catalogue, that are counted
+   * apart in a month of an application: the first ones.
+   */
+  monthNames: 20_000,
   /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**

@@ -246,6 +246,13 @@ export const problemCatalogue = {
     metric: 'intake_counted_age_seconds',
     event: 'the events could not be counted',
   },
+  alerts_late: {
+    title: 'alerts on events could not be evaluated',
+    state: 'degraded',
+    alert: 'Alerts on events are unknown: nobody is told of a spike or a silence.',
+    event: 'alerts could not be evaluated; their state is unknown',
+    section: true,
+  },
   webhook_fails: {
     title: 'webhook requests fail',
     state: 'degraded',
@@ -313,6 +320,7 @@ const consequences: ReadonlySet<string> = new Set([
   'watermark',
   'insert_stalled',
   'counts_late',
+  'alerts_late',
 ])
 
 function rankOf(code: string): number {

@@ -3,7 +3,9 @@ export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
 export { createCors, isPreflight, type Cors, type PreflightResult } from './cors.ts'
 export { awaitsContinue, expectContinue, type Handler } from './edge-server.ts'
 export { createHttpEdge, type HttpEdge } from './http-edge.ts'
-export type { Gate } from './gate.ts'
+export { createFairGate } from './fairness/fair-gate.ts'
+export { mapInTurns, type SenderTurns, type TakeTurn } from './fairness/in-turns.ts'
+export { createTurns, type Turns } from './fairness/turns.ts'
 export {
   beginStep,
   exchangeOf,

@@ -6,7 +6,8 @@ export {
   testDeliveryId,
 } from './alert-webhook.ts'
 export type { BatchLimits } from './batch-room.ts'
-export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
+export type { ClaimedFrame } from './claimed-frames.ts'
+export { createFrameConsumer, type FrameConsumer } from './consumer.ts'
 export {
   FinalDeliveryError,
   markDeliveries,

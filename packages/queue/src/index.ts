@@ -18,4 +18,3 @@ export {
   restoreRegistry,
 } from './shards/shard-registry.ts'
 export { shardMarkKey, shardPrefix, shardsMax } from './shards/shards.ts'
-export { queueError } from './queue-error.ts'

@@ -62,7 +62,7 @@ const stalledIntervalMs = 7_500
 export function createJobSource(options: {
   redis: Redis
   kind: QueueName
-  shard?: number
+  shard?: number | undefined
   onError: (error: Error) => void
 }): JobSource {
   const { redis, kind, shard = 0, onError } = options

@@ -1,5 +1,5 @@
-export { countEvents, type EventQuestion } from './alerts/count-events.ts'
-export { countDeviceShares } from './alerts/count-device-shares.ts'
+export { countDeviceShares, countEvents } from './alerts/count-windows.ts'
+export type { EventQuestion } from './alerts/question.ts'
 export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts'
 export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'

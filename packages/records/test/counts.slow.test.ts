@@ -647,6 +647,72 @@ t.test('values as names of one application leave the counts of another as they a
   }
 })
 
+t.test('names beyond 20,000 in a month are counted together, each time the same', async (t) => {
+  const bundle_identifier = 'com.example.inventive'
+  await until('2026-12-01T00:00:00.000Z')
+  const send = (time: string, names: number, { version = '1', prefix = time } = {}) =>
+    insert(
+      'logs',
+      Array.from({ length: 20 + names }, (_, n) =>
+        event(`${time.replace(' ', 'T')}:00.000Z`, {
+          bundle_identifier,
+          event: n < 20 ? 'open' : `${prefix}${n}`,
+          device: { version_name: version },
+        }),
+      ),
+    )
+  const days = [10, 11, 12, 13, 14, 15].map((day) => `2026-12-${day}`)
+  for (const day of days) for (const hour of ['09', '10']) await send(`${day} ${hour}:30`, 1_900)
+  await refresh()
+  const read = async <Row>(sql: string) =>
+    owner.query<Row>(sql.replaceAll('OURS', `bundle_identifier = '${bundle_identifier}'`))
+  const stored = () =>
+    read(`SELECT hour, event, events FROM intake.hours WHERE OURS ORDER BY hour, event`)
+  const first = await stored()
+  t.same(
+    await read(`SELECT uniqExactIf(event, event != '') AS names, sum(events) AS total,
+        sumIf(events, event = 'open') AS opened FROM intake.hours WHERE OURS`),
+    [{ names: 20_000, total: 12 * 1_920, opened: 240 }],
+  )
+  t.same(
+    await read(`SELECT uniqExactIf(event, event != '') AS names, sum(records) AS total,
+        sumIf(records, event = '') AS others FROM intake.catalogue WHERE OURS`),
+    [{ names: 20_000, total: 12 * 1_920, others: 12 * 1_900 + 1 - 20_000 }],
+  )
+  t.match(
+    await read(`SELECT toString(toDate(first_seen)) AS day FROM intake.warnings WHERE OURS`),
+    [{ day: days[0] }],
+    'the newest days were counted first, so the oldest was cut',
+  )
+
+  await owner.command(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour)
+     SELECT DISTINCT bundle_identifier, hour FROM intake.hours_raw WHERE bundle_identifier = '${bundle_identifier}'`,
+  )
+  await refresh()
+  t.same(await stored(), first, 'counted again, each hour has the names that it had')
+
+  await send(`${days[0]} 03:30`, 30, { prefix: `${days[5]} 10:30` })
+  await send(`${days[0]} 03:30`, 0, { version: '2' })
+  await send('2027-01-01 03:30', 30)
+  await refresh()
+  t.same(
+    await read(`SELECT hour, uniqExact(event) AS names, sum(hours.events) AS events, sumIf(hours.events, event = '') AS others
+        FROM intake.hours AS hours WHERE OURS AND hour IN ('${days[0]} 03:00:00', '2027-01-01 03:00:00') GROUP BY hour ORDER BY hour`),
+    [
+      { hour: `${days[0]} 03:00:00.000`, names: 32, events: 70, others: 20 },
+      { hour: '2027-01-01 03:00:00.000', names: 31, events: 50, others: 0 },
+    ],
+    'late events have names that are known, a new version has none, and a month begins anew',
+  )
+  t.same(
+    await read(
+      `SELECT version_name FROM intake.device_hours WHERE OURS AND hour = '${days[0]} 03:00:00' ORDER BY version_name`,
+    ),
+    [{ version_name: '' }, { version_name: '1' }],
+  )
+})
+
 t.test('applications whose identifiers are too large for one statement are found', async (t) => {
   const lately = '2027-01-20 00:00:00.000'
   // Cannot hold all identifiers at once.

@@ -12,6 +12,7 @@ export type { RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'
 export { withRedis } from './with-redis.ts'
 export { withRedisTimeout } from './with-redis-timeout.ts'
+export { readCounts } from './read-counts.ts'
 export { isDamaged } from './reply-code.ts'
 export {
   mainTag,

@@ -228,7 +228,7 @@ t.test(
   async (t) => {
     const large = '9007199254740993'
     // ClickHouse stores these arrays exactly. The loop adds one more array, which ClickHouse
-    // rounds. The gateway sends such an array as text (gateway/src/record/text-array.ts).
+    // rounds. The gateway sends such an array as text (packages/json/src/text-array.ts).
     const exact = [
       `[${large},1,null]`,
       `[${large},"a",1.5]`,

@@ -7,6 +7,7 @@ export const views = [
   'alerts',
   'catalogue',
   'counted',
+  'counted_names',
   'crashes',
   'dead_letters',
   'deletions',

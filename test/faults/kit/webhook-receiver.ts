@@ -7,7 +7,7 @@ type Treatment = 'accepted' | 'failed' | 'held'
 
 export interface WebhookReceiver {
   url: string
-  /** How often each feedback was accepted, by its id. */
+  /** How often each message about a feedback or an alert was accepted, by its id. */
   accepted: ReadonlyMap<string, number>
   /** The number of requests that got no response and are still open. */
   held(): number

@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts'
+import { alertScenarios } from './alerts.ts'
 import { clickhouseKillScenarios } from './clickhouse-kills.ts'
 import { clickhouseScenarios } from './clickhouse.ts'
 import { clockScenarios } from './clock.ts'
@@ -41,4 +42,5 @@ export const scenarios: Scenario[] = [
   ...erasureScenarios,
   ...ruleScenarios,
   ...exportScenarios,
+  ...alertScenarios,
 ]

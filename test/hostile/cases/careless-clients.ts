@@ -44,27 +44,6 @@ export const carelessClients = [
     },
   }),
   hostileCase({
-    id: 'x9',
-    title: 'no key: 1,500 requests a second over 16 connections that read their 401',
-    sentMin: 1_000,
-    async attack(attacker) {
-      const text = request('POST /api/log', json, '{}')
-      const burst = Buffer.concat(Array.from({ length: 4 }, () => text))
-      let sent = 0
-      await repeat({ lanes: 16, signal: attacker.signal }, async () => {
-        const socket = dial(attacker)
-        if (!(await connected(socket))) return wait(100, attacker.signal)
-        socket.resume()
-        while (!attacker.signal.aborted && (await written(socket, burst))) {
-          sent += 4
-          await wait(40, attacker.signal)
-        }
-        socket.destroy()
-      })
-      return { sent }
-    },
-  }),
-  hostileCase({
     id: 'x12',
     title: 'no key: 300 connections with 15 pipelined requests each, all read, then reopened',
     sentMin: 10_000,

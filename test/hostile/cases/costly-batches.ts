@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { uuidV7 } from '../../faults/kit/payload.ts'
-import { batchOfDevice, batchText, list, logText, mebibyte, noise } from '../attack/bodies.ts'
+import { batchOfDevice, batchText, list, mebibyte, noise } from '../attack/bodies.ts'
 import { costly, entry } from './costly.ts'
 
 const entriesOf = (text: string) => Array.from({ length: 500 }, () => text).join(',')
@@ -56,21 +55,6 @@ export const costlyBatches = [
     },
   }),
   costly({
-    id: 'd15',
-    title: 'one key: valid events of 1 MB, eight at a time',
-    lanes: 8,
-    pauseMs: 100,
-    path: '/api/log',
-    body: () => logText(`{"a":"${'text '.repeat(200_000)}"}`),
-  }),
-  costly({
-    id: 'd20',
-    title: 'one key: batches of 1.1 KB with 500 bad entries, 200 at a time',
-    lanes: 200,
-    path: '/api/log/batch',
-    body: () => batchText(entriesOf('0')),
-  }),
-  costly({
     id: 'd21',
     title: 'one key: batches of 500 entries with random UUIDv4 ids, 32 at a time',
     isFresh: true,
@@ -79,16 +63,6 @@ export const costlyBatches = [
     body: () => {
       const entries = Array.from({ length: 500 }, () => `{"event":"a","id":"${randomUUID()}"}`)
       return batchText(entries.join(','))
-    },
-  }),
-  costly({
-    id: 'd22',
-    title: 'one key: batches of 500 entries whose UUIDv7 ids are too old, four at a time',
-    lanes: 4,
-    path: '/api/log/batch',
-    body: () => {
-      const ids = Array.from({ length: 500 }, (_, index) => uuidV7(0x019000000000, index))
-      return batchText(ids.map((id) => `{"event":"a","id":"${id}"}`).join(','))
     },
   }),
   costly({

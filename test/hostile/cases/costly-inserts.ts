@@ -34,20 +34,6 @@ export const costlyInserts = [
     },
   }),
   costly({
-    id: 'w2',
-    title: 'one key: batches of 15 MiB that compress, one a second, while ClickHouse is frozen',
-    whileClickHouseIsFrozen: true,
-    visibleMsMax,
-    lanes: 1,
-    pauseMs: 800,
-    path: '/api/log/batch',
-    body: () => {
-      const text = `${noiseFor(500_000)}${'x'.repeat(495_000)}`
-      const params = JSON.stringify({ text })
-      return gzipSync(batchText(list(`{"event":"a","params":${params}}`, 15 * mebibyte)))
-    },
-  }),
-  costly({
     id: 'w3',
     title: 'one key: events with 9,000 unique names in `params`, four at a time',
     visibleMsMax,
@@ -63,20 +49,6 @@ export const costlyInserts = [
         return `"${name}${index}":${count}`
       })
       return logText(params)
-    },
-  }),
-  costly({
-    id: 'w4',
-    title: 'one key: arrays of a number and 1,100 objects with unique names, two a second',
-    visibleMsMax,
-    isFresh: true,
-    lanes: 1,
-    pauseMs: 500,
-    path: '/api/log',
-    body: () => {
-      const objects = () => Array.from({ length: 1_100 }, () => `{"${randomUUID().slice(0, 8)}":1}`)
-      const array = () => `[1,${objects().join(',')}]`
-      return logText(`{"a":${array()},"b":${array()},"c":${array()},"d":${array()}}`)
     },
   }),
   costly({

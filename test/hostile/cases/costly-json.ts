@@ -24,13 +24,6 @@ export const costlyJson = [
     body: () => expanding('{}'),
   }),
   costly({
-    id: 'd2',
-    title: 'one key: the same with `[]`',
-    lanes: 6,
-    path: '/api/log/batch',
-    body: () => expanding('[]'),
-  }),
-  costly({
     id: 'd3',
     title: 'one key: batches of 4 MB of distinct keys, four at a time',
     lanes: 4,
@@ -41,20 +34,6 @@ export const costlyJson = [
     },
   }),
   costly({
-    id: 'd4',
-    title: 'one key: events of 1.2 KB gzip that inflate to 1 MB of `{}`, 16 at a time',
-    lanes: 16,
-    path: '/api/log',
-    body: () => gzipSync(logText('{}', `,"junk":[${list('{}', 1_000_000)}]`)),
-  }),
-  costly({
-    id: 'd5',
-    title: 'one key: events of 1.2 KB gzip that inflate to 1 MB of spaces, 16 at a time',
-    lanes: 16,
-    path: '/api/log',
-    body: () => gzipSync(`${' '.repeat(1_000_000)}${logText()}`),
-  }),
-  costly({
     id: 'd6',
     title: 'one key: 1 MB of `[` and `]`, nested half a million deep, eight at a time',
     lanes: 8,
@@ -62,47 +41,11 @@ export const costlyJson = [
     body: () => logText(`{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`),
   }),
   costly({
-    id: 'd7',
-    title: 'one key: 1 MB of `{"a":` that never ends, eight at a time',
-    lanes: 8,
-    path: '/api/log',
-    body: () => logText('{"a":'.repeat(200_000)),
-  }),
-  costly({
     id: 'd10',
     title: 'one key: bad events with 1 MB of long digit runs, eight at a time',
     lanes: 8,
     path: '/api/log',
     body: () => bad(manyMembers(1_000_000, (index) => `"p${index}":${'123456789'.repeat(3)}`)),
-  }),
-  costly({
-    id: 'd11',
-    title: 'one key: events with one number of 1 MB, eight at a time',
-    lanes: 8,
-    path: '/api/log',
-    body: () => logText(`{"a":${'1'.repeat(1_000_000)}}`),
-  }),
-  costly({
-    id: 'd12',
-    title: 'one key: bad events with 1 MB of escaped keys, eight at a time',
-    lanes: 8,
-    path: '/api/log',
-    body: () => bad(manyMembers(1_000_000, (index) => `"\\u0061\\\\${index}":1`)),
-  }),
-  costly({
-    id: 'd16',
-    title: 'one key: events of 1 MB with an escape in a name, 50 at a time',
-    lanes: 50,
-    path: '/api/log',
-    body: () => bad(`{"\\u0061":"${'x'.repeat(1_000_000)}"}`),
-  }),
-  costly({
-    id: 'd17',
-    title:
-      'one key: events of 1 KB gzip that inflate to 60 KB with escapes in names, 300 at a time',
-    lanes: 300,
-    path: '/api/log',
-    body: () => gzipSync(bad(`{"\\u0061":"${'x'.repeat(60_000)}"}`)),
   }),
   costly({
     id: 'd18',

@@ -50,21 +50,6 @@ export const endlessBodies = [
     start: (key) => head('POST /api/log/batch', { ...json, ...chunked, ...key }),
   }),
   endless({
-    id: 'c3',
-    title: 'a key: bodies with a declared length of 100 GB that continue after the 413',
-    start: (key) => head('POST /api/log', { ...json, ...key, 'content-length': 100e9 }),
-  }),
-  endless({
-    id: 'c4',
-    title: 'no key: endless bodies that continue after the 404',
-    start: () => head('POST /nothing', chunked),
-  }),
-  endless({
-    id: 'c5',
-    title: 'a key: endless bodies that continue after the 415',
-    start: (key) => head('POST /api/log', { 'content-type': 'text/plain', ...chunked, ...key }),
-  }),
-  endless({
     id: 'c6',
     title: 'a key: a form with an endless file part',
     start: (key) => head('POST /api/feedback', { ...form, ...chunked, ...key }) + partStart,

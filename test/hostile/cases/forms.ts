@@ -55,31 +55,6 @@ export const forms = [
     bodies: () => [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
   }),
   costlyForms({
-    id: 'e2',
-    title:
-      'one key: forms with such a part in other places: first, twice, unfinished, as the only part',
-    lanes: 10,
-    bodies: () => [
-      `${part('content-type: text/plain', mebibyte)}${payload}${formEnd}`,
-      `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${formEnd}`,
-      `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
-      part('content-disposition:', mebibyte),
-      `${payload}--${boundary}\r\n\r\n${'x'.repeat(mebibyte)}`,
-    ],
-  }),
-  costlyForms({
-    id: 'e3',
-    title: 'one key: forms with a wrong boundary: another, none, only at the end, only half of it',
-    lanes: 10,
-    bodies: () => [
-      `${payload}${part(attachment, 20_000)}${formEnd}`.replaceAll(boundary, 'other'),
-      'x'.repeat(mebibyte),
-      `${'x'.repeat(mebibyte)}${payload}${formEnd}`,
-      `${payload}--${boundary.slice(0, 3)}`,
-      '\r\n--hostil'.repeat(100_000),
-    ],
-  }),
-  costlyForms({
     id: 'e4',
     title: 'one key: forms of 100,000 empty parts, and parts with 10,000 header fields',
     lanes: 6,
@@ -94,22 +69,6 @@ export const forms = [
     title: 'one key: forms of 40 MB with four files that are not images, five at a time',
     lanes: 5,
     bodies: () => [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
-  }),
-  costlyForms({
-    id: 'e6',
-    title: 'one key: forms with a payload of 1 MB and an escape in a name, 20 at a time',
-    lanes: 20,
-    bodies: () => [
-      `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
-        `${payloadText().replace('{', `{"\\u0061":"${'x'.repeat(1_000_000)}",`)}\r\n${formEnd}`,
-    ],
-  }),
-  costlyForms({
-    id: 'e7',
-    title: 'one key: forms with 60 tiny file parts, 150 at a time',
-    lanes: 150,
-    pauseMs: 0,
-    bodies: () => [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
   }),
   costlyForms({
     id: 'e8',

@@ -37,17 +37,6 @@ export const heldPlaces = [
       }),
   }),
   hostileCase({
-    id: 'f4',
-    title: 'one key: 20 such forms that send one byte a second',
-    attack: (attacker) =>
-      holdConnections(attacker, {
-        connections: 20,
-        greeting: formHead(attacker),
-        trickle: '-',
-        givesUp: true,
-      }),
-  }),
-  hostileCase({
     id: 'f5',
     title: 'one key: 30 batches of 4 MiB without the last byte',
     attack: (attacker) =>
@@ -55,15 +44,6 @@ export const heldPlaces = [
         connections: 30,
         greeting: `${batchHead(attacker)}${' '.repeat(4 * mebibyte - 1)}`,
         givesUp: true,
-      }),
-  }),
-  hostileCase({
-    id: 'f6',
-    title: 'a key: 200 requests with `Expect: 100-continue` that are never continued',
-    attack: (attacker) =>
-      holdConnections(attacker, {
-        connections: 200,
-        greeting: batchHead(attacker).replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'),
       }),
   }),
 ]

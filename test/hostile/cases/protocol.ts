@@ -29,35 +29,7 @@ function judge({ silent, broken, accepted }: Tally, expect: Expect): void {
   expect(accepted === 0, `none is accepted (${accepted})`)
 }
 
-const fields = (count: number) =>
-  Array.from({ length: count }, (_, index) => `${index.toString(36)}:\r\n`).join('')
-
 export const protocol = [
-  hostileCase({
-    id: 'x2',
-    title: 'no key: headers of 1 MB in one field, in the URL, and without an end',
-    attack: sendInTurn({
-      lanes: 8,
-      pauseMs: 20,
-      all: () => [
-        head('POST /api/log', { big: 'x'.repeat(mebibyte) }),
-        head(`POST /${'x'.repeat(mebibyte)}`),
-        `POST /api/log HTTP/1.1\r\n${'a: b\r\n'.repeat(150_000)}`,
-        'x'.repeat(mebibyte),
-      ],
-    }),
-    judge,
-  }),
-  hostileCase({
-    id: 'x3',
-    title: 'no key: 2,000 header fields in 13 KB, 16 at a time',
-    attack: sendInTurn({
-      lanes: 16,
-      pauseMs: 0,
-      all: () => [head('GET /nothing').replace('\r\n\r\n', `\r\n${fields(2_000)}\r\n`)],
-    }),
-    judge,
-  }),
   hostileCase({
     id: 'x4',
     title: 'no key: TLS, HTTP/2, upgrades to WebSocket and h2c, CONNECT, noise, bare line feeds',

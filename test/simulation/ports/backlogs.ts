@@ -18,14 +18,11 @@ export function createReadBacklogs(options: {
   redis: Redis
 }): () => Promise<Backlogs> {
   const { world, process, redis } = options
-  const { design, network, wallMs } = world
+  const { network, wallMs } = world
 
   function readBacklog(kind: RecordKind, shard: number): Backlog {
     const jobs = redis.jobs(kind, shard)
-    const states =
-      design.pending === 'waiting frames'
-        ? (['waiting'] as const)
-        : (['waiting', 'active', 'delayed'] as const)
+    const states = ['waiting', 'active', 'delayed'] as const
     const times = states.flatMap((state) => jobs.ids(state)).map((id) => timeOfUuidV7(id))
     return {
       ...emptyBacklog,
@@ -60,8 +57,7 @@ export function createReadBacklogs(options: {
       feedback: readBacklog('feedback', 0),
     }))
     const { nowMs, logs, feedback } = first
-    const other =
-      design.pending === 'shard 0' ? emptyBacklog : await ask(() => readBacklog('logs', 1))
+    const other = await ask(() => readBacklog('logs', 1))
     const times = [logs, other].flatMap(({ oldestMs }) => oldestMs ?? [])
     return {
       nowMs,

@@ -17,7 +17,7 @@ export function createJobSink(options: {
   shard?: number | undefined
 }): JobSink {
   const { world, process, redis, kind, shard } = options
-  const { code, coverage, design, network, scheduler, serial } = world
+  const { code, coverage, network, scheduler } = world
   let hasConnected = false
 
   function whenRunning(run: () => void): void {
@@ -41,18 +41,17 @@ export function createJobSink(options: {
     },
 
     add(id, data) {
-      const jobId = design.sameJobId ? id : `${id}/${serial()}`
       const { rows } = data as Frame
       if (rows > 1) coverage['frames of several rows']++
       return new Promise((resolve, reject) => {
         network.call<'stored' | 'refused'>({
           from: process,
           to: redis.process,
-          what: `add ${jobId} with ${rows} rows`,
+          what: `add ${id} with ${rows} rows`,
           timeoutTicks: commandTimeoutTicks,
           handle(answer) {
             if (redis.isFull()) return answer('refused')
-            redis.jobs(kind, shard).add(jobId, data)
+            redis.jobs(kind, shard).add(id, data)
             answer('stored')
           },
           done(reply) {

@@ -22,7 +22,7 @@ export function createJobSource(options: {
   shard?: number | undefined
 }): JobSource {
   const { world, process, redis, kind, shard } = options
-  const { design, network, scheduler, serial } = world
+  const { network, scheduler, serial } = world
   const tokens = new WeakMap<ClaimedJob, string>()
   const tokenOf = (job: ClaimedJob) => tokens.get(job)!
   const createToken = () => `${process.name}/${process.life}/${serial()}`
@@ -93,16 +93,10 @@ export function createJobSource(options: {
 
     async claim() {
       const token = createToken()
-      const claimed = await command('claim a job', (jobs) => {
-        const job = jobs.claim(token)
-        if (job && design.complete === 'before the insert') jobs.complete(job.id, token)
-        return job
-      })
-      return handleOf(claimed, token)
+      return handleOf(await command('claim a job', (jobs) => jobs.claim(token)), token)
     },
 
     async complete(job, { claimNext }) {
-      if (design.complete === 'before the insert') return undefined
       const token = createToken()
       const next = await command(`complete ${job.id}`, (jobs) => {
         jobs.complete(job.id, tokenOf(job))

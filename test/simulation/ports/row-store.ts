@@ -1,5 +1,4 @@
 import type { RecordKind } from '@intake/contract'
-import { createIdentity } from '@intake/identity'
 import { insertText } from '@intake/test-kit/insert-text'
 import type { RowStore } from '../../../worker/src/deliver/ports.ts'
 import type { ClickHouse, InsertAnswer } from '../clickhouse.ts'
@@ -9,14 +8,14 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 300
 
-/** The tables as a worker uses them. The `Design` decides what is checked and inserted. */
+/** The tables as a worker uses them. */
 export function createRowStore(options: {
   world: World
   process: Process
   clickhouse: ClickHouse
 }): RowStore {
   const { world, process, clickhouse } = options
-  const { code, coverage, design, network, wallMs } = world
+  const { code, coverage, network } = world
   const fail = (message: string, kind: 'retry' | 'split') =>
     new code.clickhouse.ClickHouseError(message, { kind })
 
@@ -39,22 +38,9 @@ export function createRowStore(options: {
     })
   }
 
-  /** Parses a line of a frame, and gives the row the identity that rows have in this design. */
   function readRow(line: string): Row {
     const { event, ...others } = JSON.parse(line) as Partial<Row> & { event?: string }
-    const row = { attachments: [], text: event, ...others } as Row
-    if (design.time === 'of arrival') return { ...row, time: row.received_at }
-    return design.identity === 'gateway' ? row : { ...row, ...createIdentity(wallMs()) }
-  }
-
-  /** Selects the rows that this design inserts. */
-  async function select(table: RecordKind, rows: Row[]): Promise<Row[]> {
-    if (design.beforeInsert === 'nothing') return rows
-    const found = await call<Set<Row>>('find rows', (answer) =>
-      answer(clickhouse.find(table, rows)),
-    )
-    if (found.size > 0 && design.beforeInsert === 'skip if any row is there') return []
-    return rows.filter((row) => !found.has(row))
+    return { attachments: [], text: event, ...others } as Row
   }
 
   return {
@@ -64,16 +50,13 @@ export function createRowStore(options: {
       const table = name as RecordKind
       if (members.length > 1) coverage['inserts of several frames']++
       const lines = insertText(insert).split('\n').filter(Boolean)
-      const rows = await select(table, lines.map(readRow))
-      if (rows.length === 0) return
+      const rows = lines.map(readRow)
       const what = `insert of ${rows.map((row) => row.text).join(' ')}`
       const reply = await call<InsertAnswer>(what, (answer) =>
         clickhouse.insert({ table, rows }, answer),
       )
       if (reply.status !== 200) throw fail('status 500', 'retry')
-      if (design.checkWrittenRows && reply.writtenRows !== rows.length) {
-        throw fail('too few rows', 'split')
-      }
+      if (reply.writtenRows !== rows.length) throw fail('too few rows', 'split')
     },
   }
 

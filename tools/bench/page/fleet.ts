@@ -4,32 +4,22 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
 /**
  * A fleet of devices. Their events are computed in SQL and are always the same, because every value
  * is computed from the number of its event. Events are numbered in the order of their arrival. The
- * last one, number `rows - 1`, arrives just before `endMs`, almost 90 days after number 0.
+ * last one, number `rows - 1`, arrives just before `endMs`, almost `days` after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */
   rows: number
-  /** The end of the 90 days in which events arrive, in milliseconds since 1970. */
+  /** The end of the time in which events arrive, in milliseconds since 1970. */
   endMs: number
+  days: number
+  /** The number of applications. The first ones have most devices. */
+  applications: number
 }
 
-const fleetDays = 90
 const eventsPerSession = 20
 const devices = 100_000
 
-export const applications = [
-  'com.example.shop',
-  'com.example.courier',
-  'com.example.pay',
-  'com.example.games',
-  'com.example.notes',
-] as const
-
-/**
- * A device's number modulo 100 selects its application. These are the lowest remainders of the
- * applications: 0 to 44 belong to the first, 45 to 69 to the second.
- */
-const firstOfApplication = [0, 45, 70, 85, 95]
+export const firstApplication = 'com.example.app0'
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
 const paths = ['/v1/search', '/v1/products', '/v1/cart', '/v1/checkout', '/v1/profile', '/v2/feed']
@@ -95,8 +85,10 @@ const params = `concat(
  */
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {
   const { from, to, repeated } = range
-  const stepMs = (fleetDays * dayMs) / fleet.rows
-  const startMs = fleet.endMs - fleetDays * dayMs
+  const { applications } = fleet
+  const lengthMs = fleet.days * dayMs
+  const stepMs = lengthMs / fleet.rows
+  const startMs = fleet.endMs - lengthMs
   return `WITH number AS n,
   intDiv(n, ${eventsPerSession}) AS session, n % ${eventsPerSession} AS step,
   ${hash('session', '1')} AS session_hash, ${hash('n', '2')} AS event_hash,
@@ -106,7 +98,7 @@ export function logsSelect(fleet: Fleet, range: { from: number; to: number; repe
   ${hash('session', '5')} % 100 AS delay,
   multiIf(delay < 82, session_hash % 3000, delay < 97, session_hash % 3600000, session_hash % 864000000) AS late_ms,
   arrival_ms - late_ms - 1000 * (${eventsPerSession} * 21) + step * 20000 + event_hash % 15000 AS time_ms,
-  toUInt64(greatest(0, least(5, (time_ms - ${startMs}) / ${dayMs} / 18 + device_hash % 3 - 1))) AS version,
+  toUInt64(greatest(0, least(5, (time_ms - ${startMs}) / ${lengthMs / 5} + device_hash % 3 - 1))) AS version,
   toString(${ofModel(({ sdk }) => sdk - 21)} - device_hash % 2) AS os_version,
   concat(${ofModel(({ build }) => build)}, '.', toString(device_hash % 30)) AS incremental,
   greatest(0.01, (session_hash % 100 - step) / 100) AS battery,
@@ -119,9 +111,7 @@ SELECT
   )} AS id,
   fromUnixTimestamp64Milli(time_ms, 'UTC') AS time,
   fromUnixTimestamp64Milli(arrival_ms + ${repeated ? dayMs : 0}, 'UTC') AS received_at,
-  ${list(applications)}[${firstOfApplication
-    .map((first) => `(device_number % 100 >= ${first})`)
-    .join(' + ')}] AS bundle_identifier,
+  concat('com.example.app', toString(toUInt64(${applications} * pow(device_hash % 1000000 / 1000000, 3)))) AS bundle_identifier,
   ${randomUuid('device_number')} AS device_uuid,
   concat('user-', toString(device_number % ${devices * 0.9})) AS unique_user_id,
   concat('key_', toString(device_number % 7)) AS api_key_id,

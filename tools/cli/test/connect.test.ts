@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { endpointsFile } from '@intake/runtime'
-import { linesOf, tools } from '../src/connect/tools.ts'
+import { toolsFor } from '../src/connect/tools.ts'
 import { createIntake } from './in-process.ts'
 
 const access = {
@@ -15,7 +15,7 @@ const access = {
 
 t.test('docs/connect.md has the lines of every tool', async (t) => {
   const page = readFileSync(new URL('../../../docs/connect.md', import.meta.url), 'utf8')
-  for (const tool of tools) t.match(page, linesOf(tool, access).join('\n'), tool.name)
+  for (const [name, { text }] of Object.entries(toolsFor(access))) t.match(page, text, name)
 })
 
 t.test('a server by its URL, with the password only on demand', async (t) => {
@@ -50,8 +50,7 @@ t.test('the analyst of the running stack', async (t) => {
   t.equal(endpointsFile(join(cwd, '.intake')), join(cwd, '.intake', 'endpoints.json'))
   const intake = createIntake({ cwd, env: {} })
   const { stdout } = await intake(['connect', 'curl'])
-  const curl = tools.find(({ name }) => name === 'curl')!
-  t.equal(stdout, `# curl\n${linesOf(curl, access).join('\n')}\n\n`)
+  t.equal(stdout, `# curl\n${toolsFor(access)['curl']?.text}\n\n`)
 })
 
 t.test('an unknown tool, a URL without a user, and no stack', async (t) => {

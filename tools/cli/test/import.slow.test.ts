@@ -232,8 +232,10 @@ t.test('a CSV file is read by its map', async (t) => {
   t.match(readFileSync(`${file}.rejected.ndjson`, 'utf8'), 'total is no number')
   for (const [wrong, stderr] of [
     ['{', /is no JSON/],
-    ['{"event":"a","time":"b"}', /needs event, time, and user or device/],
-    ['{"event":"a","time":"b","user":"c","what":"d"}', /unknown name what/],
+    ['{"event":"a","user":"b"}', /map\.json: .*required.*time/],
+    ['{"event":"a","time":"b"}', /must name user or device/],
+    ['{"event":"a","time":"b","user":"c","what":"d"}', /map\.json: \/what is not known/],
+    ['{"event":"a","time":"b","user":"c","device_fields":{"what":"d"}}', /no device field what/],
   ] as const) {
     write('map.json', wrong)
     t.match(await intake(args), { code: 1, stderr })

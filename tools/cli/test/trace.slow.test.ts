@@ -2,15 +2,20 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { addDeadLetter, findReservations, searchOf, traceRecords } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
-import { createIdentity, defineReserve, deriveIdentity, parseIdentity } from '@intake/identity'
+import {
+  createIdentity,
+  defineReserve,
+  deriveIdentity,
+  parseIdentity,
+  createIdempotencyStore,
+  createReservationLedger,
+} from '@intake/identity'
 import { registerShard, shardPrefix } from '@intake/queue'
 import { createFrameConsumer, createJobSource } from '@intake/queue/consume'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
-import { createIdempotencyStore } from '../../../gateway/src/identity/idempotency-store.ts'
-import { createReservationLedger } from '../../../gateway/src/identity/reservation-ledger.ts'
 import { member } from '../../../packages/schema/test/fixture.ts'
 import { createIntakeProcess, feedbackRow, logRow, startServices } from './services.ts'
 

@@ -69,6 +69,7 @@ function packKotlin(version, folder) {
       join(root, 'clients/kotlin/pom.xml'),
       'deploy',
       '-DskipTests',
+      '-Dmaven.install.skip=true',
       '-Dkotlin.compiler.daemon=false',
       `-DaltDeploymentRepository=release::default::file:${repository}`,
     ],

@@ -39,13 +39,19 @@ const stuckMs = 60_000
 
 type Detail = ReturnType<ProblemCheck>
 
+interface CheckedServers {
+  writes: Pick<PolledCheck, 'problem'>
+  memory: Pick<PolledCheck, 'error'>
+}
+
 interface Watched {
   /** How long the process has been running; default: that of this process. */
   uptimeMs?: () => number
   redisConnection: () => string | undefined
-  redisChecks: {
-    [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
-  } & { [Name in 'memory' | 'shardMemory']: Pick<PolledCheck, 'error'> }
+  /** The checks of the server with the hash tag `{intake}`. */
+  redisChecks: CheckedServers
+  /** Those of the servers with further shards of the log queue, in a Redis Cluster. */
+  shardChecks?: CheckedServers | undefined
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state'>
@@ -59,7 +65,7 @@ type Checks = Partial<Record<ProblemCode, ProblemCheck>>
 export function startWorkerProblems(
   options: Watched & { log: Logger; metrics: Registry },
 ): WorkerProblems {
-  const { redisConnection, redisChecks, log, metrics } = options
+  const { redisConnection, redisChecks, shardChecks, log, metrics } = options
   /**
    * Returns why no frames can be taken from the server that has shard 0 of the log queue and all
    * other queues; undefined if they can. Further shards may be on other servers, which may work.
@@ -75,13 +81,13 @@ export function startWorkerProblems(
       process_ends: starting,
       redis_connection() {
         if (starting() !== undefined) return undefined
-        return redisProblem() ?? redisChecks.shards.problem()
+        return redisProblem() ?? shardChecks?.writes.problem()
       },
       queue_full() {
         const detail =
           'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'
         if (isMainFull()) return detail
-        return isOutOfMemory(redisChecks.shardMemory.error()) ? `${detail} from a shard` : undefined
+        return isOutOfMemory(shardChecks?.memory.error()) ? `${detail} from a shard` : undefined
       },
       ...insertChecks(options),
       ...queueChecks(options),

@@ -1,5 +1,4 @@
 import { pollCheck, type PolledCheck } from '@intake/health'
-import { readShards, shardPrefix } from '@intake/queue'
 import {
   findWriteRefusal,
   requireConnection,
@@ -8,51 +7,45 @@ import {
   type Redis,
 } from '@intake/redis'
 
+/** Checks of the servers that hold the keys of certain hash tags. */
 export interface RedisChecks {
-  /**
-   * Whether the server of the hash tag `{intake}` accepts writes. This server stores shard 0 of the
-   * log queue, and all other queues.
-   */
+  /** Whether they accept writes. */
   writes: PolledCheck
-  /** Whether the servers of the other registered shards of the log queue accept writes. */
-  shards: PolledCheck
-  /** Whether the server of the hash tag `{intake}` has memory left. */
+  /** Whether they have memory left. */
   memory: PolledCheck
-  /** Whether the servers of the other registered shards have memory left. */
-  shardMemory: PolledCheck
   close(): void
 }
 
 export function startRedisChecks(options: {
   redis: Redis
+  tags: () => Promise<readonly string[]>
   intervalMs: number
   timeoutMs: number
 }): RedisChecks {
-  const { redis, ...times } = options
-  const start = (check: () => Promise<void>) =>
-    pollCheck({ what: 'Redis', check: whileConnected(redis, check), ...times })
+  const { redis, tags: readTags, ...times } = options
+  const start = (check: (tags: readonly string[]) => Promise<void>) =>
+    pollCheck({
+      what: 'Redis',
+      check: whileConnected(redis, async () => {
+        const tags = await readTags()
+        if (tags.length > 0) await check(tags)
+      }),
+      ...times,
+    })
 
-  async function requireWrites(tags: readonly string[]): Promise<void> {
-    if (tags.length === 0) return
+  const writes = start(async (tags) => {
     // Rejects if a server is not connected, because a command would wait for the server.
     await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
     const reason = await findWriteRefusal(redis, { tags })
     if (reason !== undefined) throw new Error(reason)
-  }
-  const main = shardPrefix(0)
-  const otherTags = async () =>
-    (await readShards(redis)).map(shardPrefix).filter((tag) => tag !== main)
-
-  const all = {
-    writes: start(() => requireWrites([main])),
-    shards: start(async () => requireWrites(await otherTags())),
-    memory: start(() => requireMemory(redis, [main])),
-    shardMemory: start(async () => requireMemory(redis, await otherTags())),
-  }
+  })
+  const memory = start((tags) => requireMemory(redis, tags))
   return {
-    ...all,
+    writes,
+    memory,
     close() {
-      for (const check of Object.values(all)) check.close()
+      writes.close()
+      memory.close()
     },
   }
 }

@@ -1,7 +1,13 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
-import { defineReadBacklogs, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
+import {
+  defineReadBacklogs,
+  readShards,
+  shardPrefix,
+  startBacklogMonitor,
+  type BacklogMonitor,
+} from '@intake/queue'
 import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
 import {
   createConnectionCheck,
@@ -25,7 +31,7 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { startJournal } from './journal.ts'
 import { createWorkerReport } from './report.ts'
-import { startRedisChecks } from './redis-checks.ts'
+import { startRedisChecks, type RedisChecks } from './redis-checks.ts'
 import { startShardRecovery } from './shard-recovery.ts'
 import { registerStoredStateMetrics } from './stored-state-metrics.ts'
 import { startWatermark } from './watermark.ts'
@@ -92,14 +98,9 @@ export function startWatch(options: WatchOptions): Watch {
     log.warn({ err, omitted, help }, 'this worker could not report that it runs')
   })
   own(startPresence({ redis, service: 'worker', onError: onReportError }))
-  const redisChecks = own(startRedisChecks({ redis, ...checks }))
-  own(
-    startShardRecovery({
-      redis,
-      isConfirmed,
-      onError: (error) => onQueueError(error as Error),
-    }),
-  )
+  const mainTags = [shardPrefix(0)]
+  const redisChecks = own(startRedisChecks({ redis, tags: async () => mainTags, ...checks }))
+  const shardChecks = redis.isCluster ? watchShards(options, isConfirmed) : undefined
   own(watchJournal(options, isConfirmed))
   const watermark = own(
     startWatermark({
@@ -115,6 +116,7 @@ export function startWatch(options: WatchOptions): Watch {
     startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
       redisChecks,
+      shardChecks,
       installation,
       backlogs,
       stored,
@@ -135,6 +137,16 @@ export function startWatch(options: WatchOptions): Watch {
     },
   }
   return { metrics, events, installation, backlogs, stored, problems }
+}
+
+/** Watches the shards of the log queue besides shard 0, which only a Redis Cluster has. */
+function watchShards(
+  { redis, owner: { own }, onQueueError }: WatchOptions,
+  isConfirmed: () => boolean,
+): RedisChecks {
+  own(startShardRecovery({ redis, isConfirmed, onError: (error) => onQueueError(error as Error) }))
+  const tags = async () => (await readShards(redis)).slice(1).map(shardPrefix)
+  return own(startRedisChecks({ redis, tags, ...checks }))
 }
 
 function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () => boolean) {

@@ -53,9 +53,11 @@ function problemsIn(situation: Situation) {
     redisConnection: () => situation.redis,
     redisChecks: {
       writes: { problem: () => undefined },
-      shards: { problem: () => situation.shards },
       memory: { error: () => situation.memory },
-      shardMemory: { error: () => situation.shardMemory ?? situation.memory },
+    },
+    shardChecks: {
+      writes: { problem: () => situation.shards },
+      memory: { error: () => situation.shardMemory ?? situation.memory },
     },
     installation: {
       problem: () => unreadable?.message,

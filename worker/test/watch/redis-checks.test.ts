@@ -6,7 +6,7 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
 import { startRedisChecks } from '../../src/watch/redis-checks.ts'
 
-t.test('the servers of all registered shards are checked', async (t) => {
+t.test('the servers of all asked shards are checked', async (t) => {
   const cluster = await startRedisCluster({
     dataDir: createDataDir(t),
     replicas: 0,
@@ -18,10 +18,16 @@ t.test('the servers of all registered shards are checked', async (t) => {
   await claimInstallation(redis, 'one')
   const shards = [1, 2, 3]
   for (const shard of shards) t.equal(await registerShard(redis, shard), 'ready')
-  const checks = startRedisChecks({ redis, intervalMs: 50, timeoutMs: 3_000 })
-  t.teardown(() => checks.close())
+  const start = (asked: readonly number[]) => {
+    const tags = async () => asked.map(shardPrefix)
+    const checks = startRedisChecks({ redis, tags, intervalMs: 50, timeoutMs: 3_000 })
+    t.teardown(() => checks.close())
+    return checks
+  }
+  const checks = start([0])
+  const shardChecks = start(shards)
   const areWell = () =>
-    [checks.writes, checks.shards, checks.memory, checks.shardMemory].every(
+    [checks.writes, shardChecks.writes, checks.memory, shardChecks.memory].every(
       ({ problem }) => problem() === undefined,
     )
   await until('all is well', areWell)
@@ -32,18 +38,20 @@ t.test('the servers of all registered shards are checked', async (t) => {
   const other = primaryOf(redis, shardPrefix(shards[index]!))
 
   await other.config('SET', 'maxmemory', '1')
-  await until('it is full', () => isOutOfMemory(checks.shardMemory.error()))
+  await until('it is full', () => isOutOfMemory(shardChecks.memory.error()))
   t.notOk(isOutOfMemory(checks.memory.error()), 'that of {intake} is not')
   await other.config('SET', 'maxmemory', '0')
   await until('it is not', areWell)
 
   await other.config('SET', 'min-replicas-to-write', '5')
-  await until('it refuses', () => checks.shards.problem()?.includes('min-replicas-to-write'))
+  await until('it refuses', () => shardChecks.writes.problem()?.includes('min-replicas-to-write'))
   t.equal(checks.writes.problem(), undefined)
   await other.config('SET', 'min-replicas-to-write', '0')
   await until('it does not', areWell)
 
   await primaries[index]!.process.kill()
-  await until('it is lost', () => checks.shards.problem()?.startsWith('not connected to 127.0.0.1'))
+  await until('it is lost', () =>
+    shardChecks.writes.problem()?.startsWith('not connected to 127.0.0.1'),
+  )
   t.equal(checks.writes.problem(), undefined)
 })

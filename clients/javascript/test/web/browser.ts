@@ -1,5 +1,5 @@
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import type { Test } from 'tap'
+import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import type { PageWindow } from '../../adapters/web-driver.ts'
 import type { WebOptions } from '../../src/web/index.ts'
@@ -15,27 +15,30 @@ export interface Visit {
   create(options?: Partial<WebOptions>): Promise<void>
 }
 
-/** Starts a browser, and a site that serves the gateway under the path `/i/`. */
-export async function startBrowser(t: Test): Promise<{
-  browser: Browser
+const launch = () => chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
+let browser: ReturnType<typeof launch> | undefined
+let bundle: ReturnType<typeof bundleWeb> | undefined
+t.teardown(async () => (await browser)?.close())
+
+/** Opens a profile of its own, and a site that serves the gateway under the path `/i/`. */
+export async function startBrowser(test: Test): Promise<{
   context: BrowserContext
   server: HttpIntake
   visit(): Promise<Visit>
 }> {
-  const server = await startHttpIntake(t)
+  const server = await startHttpIntake(test)
   server.files.set('/', {
     type: 'text/html',
     body:
       '<!doctype html><title>Shop</title><script type="module">' +
       'import * as client from "/client.js"; window.IntakeClient = client</script>',
   })
-  server.files.set('/client.js', { type: 'text/javascript', body: await bundleWeb() })
+  server.files.set('/client.js', { type: 'text/javascript', body: await (bundle ??= bundleWeb()) })
   server.files.set('/empty', { type: 'text/html', body: '<!doctype html><title>Empty</title>' })
-  const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const context = await browser.newContext()
+  browser ??= launch()
+  const context = await (await browser).newContext()
+  test.teardown(() => context.close())
   return {
-    browser,
     context,
     server,
     async visit() {

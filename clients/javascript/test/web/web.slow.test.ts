@@ -112,7 +112,7 @@ t.test(
   'a page that is closed 50 ms after an event loses none beside another tab',
   { skip },
   async (t) => {
-    const rounds = Number(process.env['ROUNDS'] ?? 30)
+    const rounds = Number(process.env['ROUNDS'] ?? 10)
     const { server, visit } = await startBrowser(t)
     const other = await visit()
     await other.create({ flushIntervalMs: 20 })
@@ -264,7 +264,7 @@ t.test('clearing the data of a site blocks nothing', { skip }, async (t) => {
   const { server, context, visit } = await startBrowser(t)
   const ids: (string | undefined)[] = []
   // In about every third round Chromium ends a transaction of the client without an abort event.
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 4; round++) {
     const { page, create } = await visit()
     await context.setOffline(true)
     await create({ flushIntervalMs: 3_600_000, retryMs: { min: 20, max: 20 } })

@@ -1,31 +1,17 @@
-import type { CountReader } from '../count-reader.ts'
-import { listRecords } from '../list-records.ts'
-import { readFindings } from '../findings.ts'
-import { countFeedback, noFindings, type Totals } from '../overview.ts'
+import { badNames } from '../bad-events.ts'
+import { readSummary } from '../overview.ts'
 import { PageError } from '../page-error.ts'
-import { readPeriod, stepsOf, windowBefore, type Steps } from '../period.ts'
-import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
-import {
-  countDevices,
-  countEventsIn,
-  readCountedAt,
-  readErrors,
-  readTopEvents,
-  readVersions,
-  readVersionSteps,
-} from '../read-counts.ts'
-import type { TimeWindow } from '../read-in-windows.ts'
+import { readPeriod, stepsOf, type Steps } from '../period.ts'
+import { readCatalogue, readVersionCodes } from '../read-catalogue.ts'
+import { readCountedAt, readTopEvents, readVersions, readVersionSteps } from '../read-counts.ts'
 import { readCrashes } from '../read-crashes.ts'
 import { readSessions, readWeeks } from '../read-usage.ts'
-import { readVersionCodes } from '../read-version-codes.ts'
-import { applicationOf, searchLengthMax } from '../search.ts'
+import { applicationOf, readPageNumber, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
-import { createViewParts, type ViewParts } from '../view-parts.ts'
+import { createViewParts } from '../view-parts.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
-
-const latestFeedback = 3
 
 /**
  * `GET /applications/<bundle_identifier>`, with a tab for the events and params that the
@@ -38,18 +24,20 @@ export function applicationRoutes(context: ViewContext) {
     if (application.length > searchLengthMax)
       throw new PageError(404, 'There is no such application.')
     if (query.get('tab') === 'catalogue') {
-      const pages = readPages(query)
-      const [catalogue, countedAtMs] = await cachedBriefly(
-        JSON.stringify(['catalogue', application, pages]),
-        () =>
-          Promise.all([
-            readCatalogue(reader, application, pages),
-            readCountedAt(reader, 'catalogue'),
-          ]),
-      )
-      const codes = await cachedBriefly(`version codes ${application}`, () =>
-        readVersionCodes(reader, application),
-      )
+      const numberOf = (name: string) => readPageNumber(query, name)
+      const pages = {
+        drift: numberOf('drift'),
+        warnings: numberOf('warnings'),
+        entries: numberOf('entries'),
+      }
+      const read = () =>
+        Promise.all([
+          readCatalogue(reader, application, pages),
+          readCountedAt(reader, 'catalogue'),
+          readVersionCodes(reader, application),
+        ])
+      const key = JSON.stringify(['catalogue', application, pages])
+      const [catalogue, countedAtMs, codes] = await cachedBriefly(key, read)
       return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')
@@ -70,68 +58,16 @@ export function applicationRoutes(context: ViewContext) {
   async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
     const counts = await countReader()
     const { orElse, isPartial } = createViewParts()
-    const totalsOf = (window: TimeWindow) => readTotals(counts, { application, window, orElse })
-    const [now, before, findings, versionSteps, topEvents, errors, versions, countedAtMs] =
-      await Promise.all([
-        totalsOf(steps),
-        totalsOf(windowBefore(steps, nowMs)),
-        orElse(readFindings(counts, application), noFindings),
-        orElse(readVersionSteps(counts, steps, application), []),
-        orElse(readTopEvents(counts, steps, application), []),
-        orElse(readErrors(counts, steps, application), []),
-        orElse(readVersions(counts, steps, application), []),
-        orElse(readCountedAt(reader), undefined),
-      ])
-    const [feedback, crashes, sessions, weeks] = await Promise.all([
-      orElse(listRecords(reader, 'feedback', { application }), { rows: [], hasMore: false }),
+    const [summary, versionSteps, errors, versions, crashes, sessions, weeks] = await Promise.all([
+      readSummary(counts, { steps, nowMs, application, orElse }),
+      orElse(readVersionSteps(counts, steps, application), []),
+      orElse(readTopEvents(counts, steps, application, badNames), []),
+      orElse(readVersions(counts, steps, application), []),
       orElse(readCrashes(reader, steps, application), []),
       unlessClickHouseFails(readSessions(reader, steps, application)),
       unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])
-    return {
-      steps,
-      now,
-      before,
-      findings,
-      versionSteps,
-      topEvents,
-      errors,
-      versions,
-      sessions,
-      weeks,
-      crashes,
-      countedAtMs: counts.isExact ? nowMs : countedAtMs,
-      isPartial: isPartial(),
-      feedback: feedback.rows.slice(0, latestFeedback),
-    }
+    const own = { versionSteps, errors, versions, crashes, sessions, weeks }
+    return { ...summary, ...own, isPartial: isPartial() }
   }
-}
-
-async function readTotals(
-  counts: CountReader,
-  options: { application: string; window: TimeWindow; orElse: ViewParts['orElse'] },
-): Promise<Totals> {
-  const { application, window, orElse } = options
-  const [events, devices, feedback] = await Promise.all([
-    orElse(countEventsIn(counts, window, application), 0),
-    orElse(countDevices(counts, window, application), 0),
-    orElse(countFeedback(counts, window), new Map<string, number>()),
-  ])
-  return { events, devices, feedback: feedback.get(application) ?? 0 }
-}
-
-/**
- * Reads the page number of each table from a query string; an absent number is 1.
- *
- * @throws {PageError} 400
- */
-function readPages(query: URLSearchParams): Record<CatalogueTable, number> {
-  const pages: Record<CatalogueTable, number> = { drift: 1, warnings: 1, entries: 1 }
-  for (const name of catalogueTables) {
-    const text = query.get(name) ?? '1'
-    if (!/^[1-9]\d{0,4}$/.test(text))
-      throw new PageError(400, `${name} must be the number of a page.`)
-    pages[name] = Number(text)
-  }
-  return pages
 }

@@ -1,14 +1,14 @@
+import { chosenPeriod, withinPeriod } from '../chosen-period.ts'
 import { readFeedbackCsv } from '../feedback-csv.ts'
 import { readFeedbackFacets } from '../feedback-facets.ts'
 import { withTyped } from '../filter-words.ts'
 import { findById } from '../find-records.ts'
 import { listRecords } from '../list-records.ts'
 import type { FullRecord } from '../records.ts'
-import { readCursor, readExact, readSearch, type Cursor } from '../search.ts'
+import { readCursor, readExact, readSearch, withoutPeriod, type Cursor } from '../search.ts'
 import { feedbackList } from '../views/feedback-list.ts'
 import { cursorOf } from '../views/links.ts'
 import type { ViewContext } from './context.ts'
-import { chosenPeriod, withinPeriod } from './events.ts'
 
 /** `GET /feedback`: the inbox; `GET /feedback.csv`: what it lists, as a file. */
 export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: ViewContext) {
@@ -17,8 +17,8 @@ export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: Vi
     if (typed !== undefined) return { path: `/feedback?${typed}` }
     const search = readSearch(query, 'feedback')
     const chosen = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
-    const { steps, period, isGiven } = chosen
-    const { after: _, from: __, to: ___, ...counted } = search
+    const { steps } = chosen
+    const counted = withoutPeriod(search)
     const place = readExact(query, 'open')
     const [found, facets] = await Promise.all([
       listRecords(reader, 'feedback', withinPeriod(search, chosen)),
@@ -29,8 +29,8 @@ export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: Vi
     const [first] = found.rows
     const wanted = place === undefined ? first && cursorOf(first) : readCursor(place)
     const open = wanted && (await readOpen(wanted))
-    const listed = { header, search, found, facets, steps, period, isGiven, sign }
-    return feedbackList({ ...listed, open, isChosen: place !== undefined })
+    const isChosen = place !== undefined
+    return feedbackList({ header, search, found, facets, chosen, sign, open, isChosen })
   })
   view('/feedback.csv', async ({ query, header }) => {
     const search = readSearch(query, 'feedback')

@@ -10,14 +10,8 @@ export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, vie
   view('/', async ({ query, header }) => {
     // In earlier versions this path was the list of feedback. Links to a search in that list must
     // still work, so they are redirected to `/feedback`.
-    const isSearch = [
-      'application',
-      'device',
-      'from',
-      'to',
-      'after',
-      ...searchFields.feedback,
-    ].some((name) => query.has(name))
+    const names = ['application', 'from', 'to', 'after', ...searchFields.feedback]
+    const isSearch = names.some((name) => query.has(name))
     if (isSearch) return { path: `/feedback?${query.toString()}` }
     const period = readPeriod(query, '24h')
     if (header.app !== undefined) return { path: applicationPath(header.app, `?period=${period}`) }
@@ -37,7 +31,8 @@ export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, vie
       cachedBriefly('budgets', () => state.keyBudgets()),
     ])
     const urls = processes?.gateway.urls ?? []
-    return overviewView({ header, data, period, sign, urls, budgets })
+    const sort = query.get('sort') ?? undefined
+    return overviewView({ header, data, period, sign, urls, budgets, sort })
   })
   view('/overview', async () => ({ path: '/status' }))
 }

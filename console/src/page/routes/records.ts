@@ -1,12 +1,12 @@
 import { isUuid } from '@intake/contract'
-import { countDeadLetters, listDeadLetters, readDeadLetterCursor } from '../dead-letters.ts'
+import { countDeadLetters, listDeadLetters } from '../dead-letters.ts'
 import { findById, findByOtherId } from '../find-records.ts'
 import { findAnything, type Matches } from '../find-anything.ts'
 import { readHowOften } from '../how-often.ts'
 import type { Html } from '../html.ts'
 import { eventsAroundMax, listEventsAround, listRecords } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
-import { readExact, readText, requireUuid } from '../search.ts'
+import { readExact, readPageNumber, readText, requireUuid } from '../search.ts'
 import { deadLetterList } from '../views/dead-letter-list.ts'
 import { foundList } from '../views/found.ts'
 import { listPath, recordPath, withApp } from '../views/links.ts'
@@ -69,7 +69,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
       const [record] = await findById(reader, kind, id)
       if (record !== undefined) return { path: withApp(recordPath(kind, id), header.app) }
     }
-    const letters = await listDeadLetters(reader, { id })
+    const letters = await listDeadLetters(reader, 1, id)
     if (letters.rows.length > 0) return deadLetterList(header, letters, [])
     const ofDevice = { device: id, ...(header.app !== undefined && { application: header.app }) }
     const [feedback, logs, events, sent] = await Promise.all([
@@ -86,9 +86,8 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
   }
 
   view('/dead-letters', async ({ query, header }) => {
-    const after = readDeadLetterCursor(query)
     const [found, reasons] = await Promise.all([
-      listDeadLetters(reader, { after }),
+      listDeadLetters(reader, readPageNumber(query, 'page')),
       countDeadLetters(reader),
     ])
     return deadLetterList(header, found, reasons)

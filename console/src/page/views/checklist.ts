@@ -72,6 +72,5 @@ ${head(url, 'feedback')}
           </li>`,
       )}
     </ol>`,
-    'card wide first',
   )
 }

@@ -1,5 +1,6 @@
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
+import { facts, mute } from './parts.ts'
 
 interface ColumnOptions {
   /** Objects become nested lists so many levels deep; deeper ones are shown as JSON. */
@@ -15,26 +16,17 @@ export function columnList(
 ): Html {
   const entries = Object.entries(columns)
   const shown = entries.slice(0, namesMax).filter(([, value]) => !isEmpty(value))
-  const items = shown.map(([name, value]) => {
+  const pairs = shown.map(([name, value]): [Html, Html] => {
     const inner = hrefOf && ((path: string, one: string) => hrefOf(`${name}.${path}`, one))
     const printed = typeof value === 'string' ? value : printJson(value)
     const isLinked =
       typeof value !== 'object' && !printed.includes('\n') && printed.length <= linkedMax
     const content = valueOf(value, { depth, hrefOf: inner })
-    return html`<dt>${clientText(name, 300)}</dt>
-      <dd>
-        ${hrefOf && isLinked ? html`<a href="${hrefOf(name, printed)}">${content}</a>` : content}
-      </dd> `
+    const linked = hrefOf && isLinked && html`<a href="${hrefOf(name, printed)}">${content}</a>`
+    return [clientText(name, 300), linked || content]
   })
   const rest = entries.length - namesMax
-  return html`<dl>
-    ${items}${
-      rest > 0
-        ? html`<dt class="note">${rest} more</dt>
-            <dd></dd>`
-        : undefined
-    }
-  </dl>`
+  return html`${facts(pairs)}${mute(rest > 0 && `${rest} more`)}`
 }
 /** The maximum number of names that are shown. A client can send any number of unknown names. */
 const namesMax = 200

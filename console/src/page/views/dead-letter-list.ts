@@ -1,25 +1,20 @@
 import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
-import {
-  printDeadLetterCursor,
-  type DeadLetterReason,
-  type DeadLetterSummary,
-} from '../dead-letters.ts'
+import type { DeadLetterReason, DeadLetterSummary } from '../dead-letters.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import type { Found } from '../records.ts'
+import type { NumberedPage } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { helpLink, timeElement, withApp } from './links.ts'
-import { alert, bars, card } from './parts.ts'
+import { alert, bars, card, mute, pager } from './parts.ts'
 
 /** The rows that ClickHouse rejected, with its reasons. */
 export function deadLetterList(
   header: Header,
-  found: Found<DeadLetterSummary>,
+  found: NumberedPage<DeadLetterSummary>,
   reasons: readonly DeadLetterReason[],
 ): Html {
-  const last = found.rows.at(-1)
   const items = found.rows.map(
     ({ table, id, failed_at, error_code, error_start, row_start, row_bytes, ...head }) =>
       html`<li class="card item">
@@ -40,12 +35,6 @@ export function deadLetterList(
         </div>
       </li> `,
   )
-  const older =
-    found.hasMore && last !== undefined
-      ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
-      : found.rows.length === 0
-        ? 'None: ClickHouse has rejected nothing.'
-        : 'These are all.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
   const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
     ${helpLink('docs/operations/problems.md#dead_letters')}`
@@ -54,8 +43,9 @@ export function deadLetterList(
     for (const reason of reasons)
       counts.set(nameOf(reason), (counts.get(nameOf(reason)) ?? 0) + reason.letters)
     return bars(
-      [...counts].map(([name, count]) => ({ name, count, href: '/dead-letters' })).slice(0, 8),
-      'dead',
+      [...counts].map(([name, count]) => ({ name, count })).slice(0, 8),
+      () => '/dead-letters',
+      { series: 'dead' },
     )
   }
   return document({
@@ -74,12 +64,13 @@ export function deadLetterList(
               >
               ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
           ),
-    body: html`<div class="grid g31">
+    body: html`<div class="grid split">
       <div>
+        ${mute(found.rows.length === 0 && found.number === 1 && 'None: ClickHouse has rejected nothing.')}
         <ul class="inbox">
           ${items}
         </ul>
-        <p class="pages">${older}</p>
+        ${pager(found, (page) => `/dead-letters?page=${page}`)}
       </div>
       <aside class="side">
         ${card(

@@ -7,7 +7,7 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { searchLengthMax } from '../search.ts'
-import { localTime, zoneLabel, zoneName } from '../zone.ts'
+import { clockTime, zoneLabel, zoneName } from '../zone.ts'
 import { applicationPath, applicationTag, withApp } from './links.ts'
 import { icon } from './parts.ts'
 
@@ -62,7 +62,7 @@ export function document(options: DocumentOptions): Html {
         ${isLive ? live : undefined}
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="vh" href="#main">Skip to the content</a>
         ${headerOf(options)}
         <main id="main">
           ${patterns}${alert}
@@ -190,10 +190,3 @@ const storing = (down: readonly PageProblem[]): string | undefined =>
   down.some(({ code }) => /^(?:insert|clickhouse)_|^rows_refused$/.test(code))
     ? 'accepting, not storing'
     : undefined
-
-/** Prints the time of day in the reader's zone, with the date if it is not today's. */
-export function clockTime(ms: number, nowMs = Date.now()): string {
-  const printed = localTime(ms).slice(0, 19)
-  const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)
-  return isToday ? printed.slice(11) : printed
-}

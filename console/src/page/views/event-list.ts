@@ -1,19 +1,20 @@
 import { plural } from '@intake/runtime'
 import type { EventCounts } from '../count-events.ts'
-import { lanes } from '../charts.ts'
+import { chart } from '../charts.ts'
+import type { ChosenPeriod } from '../chosen-period.ts'
 import type { Match } from '../find-anything.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import type { PeriodName, Steps } from '../period.ts'
+import type { Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
-import { printSearch, type Search } from '../search.ts'
+import { printSearch, stepAt, withoutPeriod, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
-import { localTime } from '../zone.ts'
-import { clockTime, document } from './document.ts'
+import { clockTime, localTime } from '../zone.ts'
+import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
-import { behindAlert, card, periodLinks } from './parts.ts'
+import { behindAlert, card, mute, periodLinks } from './parts.ts'
 import { nearCard } from './search.ts'
 
 export function eventList(options: {
@@ -22,19 +23,16 @@ export function eventList(options: {
   found: Found<EventSummary>
   /** Undefined if counting would read too much. */
   counts: EventCounts | undefined
-  steps: Steps
-  /** Undefined if the reader has chosen a beginning or an end instead. */
-  period: PeriodName | undefined
-  /** Whether the reader has chosen `period`; if so, the list is limited to it. */
-  isGiven: boolean
+  chosen: ChosenPeriod
   /** Undefined if they could not be read. */
   suggestions: Suggestions | undefined
   /** Names of events that are like the one that was not found. */
   near: readonly Match[]
 }): Html {
-  const { header, search, found, counts, steps, period, isGiven, suggestions, near } = options
-  const { after: _, from: __, to: ___, ...rest } = search
-  const listed = isGiven ? { ...search, period } : search
+  const { header, search, found, counts, chosen, suggestions, near } = options
+  const { period, steps } = chosen
+  const rest = withoutPeriod(search)
+  const listed = chosen.isGiven ? { ...search, period } : search
   const query = printSearch(rest)
   return document({
     header,
@@ -56,14 +54,12 @@ function histogram(options: {
   search: Search
   counts: EventCounts | undefined
   steps: Steps
-}): Html {
+}): Html | undefined {
   const { header, search, counts, steps } = options
-  if (counts === undefined) {
-    return html`<p class="mute">
-      Too many events to count in this period: narrow it, or wait until a worker has counted the
-      hours.
-    </p>`
-  }
+  if (counts === undefined)
+    return mute(
+      'Too many events to count in this period: narrow it, or wait until a worker has counted the hours.',
+    )
   const { points, total, countedAtMs } = counts
   const when = `${printed(steps.from)} to ${printed(steps.to)}`
   const note =
@@ -71,19 +67,14 @@ function histogram(options: {
   return card(
     html`${wholeNumber(total)} ${plural(total, 'event matches', 'events match')}
       <small class="hide">by the time they happened${note}</small>`,
-    lanes({
+    chart({
       points,
       stepMs: steps.stepMs,
+      columns: [['events', 'events']],
       label: `${wholeNumber(total)} ${plural(total, 'event')} from ${when}. The table below has every step.`,
-      href: (from) =>
-        `?${printSearch({ ...search, from: new Date(from), to: new Date(from + steps.stepMs) })}`,
+      href: (from) => `?${printSearch({ ...search, ...stepAt(from, steps) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,
-      ticks: 8,
-      lanes: [
-        { columns: [{ key: 'events', series: 'events', name: 'events' }], height: 64, ticks: 2 },
-      ],
     }),
-    'card wide',
   )
 }
 

@@ -64,6 +64,6 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
         <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
       </p>
     </details>
-    <div>${late}${paramList(row.params_start)}</div>
+    <div>${late} ${paramList(row.params_start)}</div>
   </li> `
 }

@@ -1,12 +1,19 @@
 import { plural } from '@intake/runtime'
-import { lanes } from '../charts.ts'
+import { chart } from '../charts.ts'
+import type { ChosenPeriod } from '../chosen-period.ts'
 import { clientText, listMarksMax, listText } from '../client-text.ts'
 import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import type { PeriodName, Steps } from '../period.ts'
 import type { FeedbackSummary, Found, FullRecord } from '../records.ts'
-import { isShort, printSearch, type ListSearch, type Search } from '../search.ts'
+import {
+  isShort,
+  printSearch,
+  withoutPeriod,
+  stepAt,
+  type ListSearch,
+  type Search,
+} from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackPane, firstLine } from './feedback-pane.ts'
@@ -22,7 +29,7 @@ import {
   timeElement,
 } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { ago, bars, card, periodLinks } from './parts.ts'
+import { ago, bars, card, mute, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 interface Inbox {
@@ -34,31 +41,28 @@ interface Inbox {
   /** Whether the reader has chosen it; if so, a phone shows it instead of the list. */
   isChosen: boolean
   facets: FeedbackFacets
-  steps: Steps
-  /** Undefined if the reader has chosen a beginning or an end instead. */
-  period: PeriodName | undefined
-  /** Whether the reader has chosen `period`; if so, the list is limited to it. */
-  isGiven: boolean
+  chosen: ChosenPeriod
   sign: SignPicture
 }
 
 /** The inbox: a list, and beside it one feedback of the list. */
 export function feedbackList(options: Inbox): Html {
-  const { header, search, found, facets, period, isGiven, isChosen } = options
-  const { after: _, from, to, ...rest } = search
-  const listed = isGiven ? { ...search, period } : search
-  const query = printSearch(rest)
-  const isEmpty = found.rows.length === 0
+  const { header, search, found, facets, chosen, isChosen } = options
+  const { period } = chosen
+  const listed = chosen.isGiven ? { ...search, period } : search
+  const query = printSearch(withoutPeriod(search))
+  // What the counts lead to is limited to the period in which they count.
+  const counted = { ...search, period, after: undefined }
   return document({
     header,
     view: 'feedback',
     title: 'Feedback',
     tools: periodLinks(period, '/feedback', { query }),
     body: html`${filterForm({ path: '/feedback', search: listed })}
-      ${chips(options, { from, to, period })}${withoutThumbnails(header)}
+      ${chips(options, counted)}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
-          ${isEmpty && query === '' ? html`<p class="mute">No feedback yet.</p>` : undefined}
+          ${mute(found.rows.length === 0 && query === '' && 'No feedback yet.')}
           <ol>
             ${found.rows.map((row) => item(row, options, listed))}
           </ol>
@@ -66,7 +70,7 @@ export function feedbackList(options: Inbox): Html {
         </div>
         ${pane(options, listed)}
       </div>
-      <div class="grid g2">${counts(options, { ...rest }, { from, to, period })}</div>
+      <div class="grid">${counts(options, counted)}</div>
       <p class="mute">
         ${wholeNumber(facets.total)} feedback in this period. A webhook takes them to GitHub, Slack
         or Teams, where they get a state and an owner: ${helpLink('docs/webhook.md')}.
@@ -114,8 +118,7 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
 }
 
 /** What is shown: all, with pictures, with an e-mail address; and the file of it. */
-function chips({ search, facets }: Inbox, within: ListSearch): Html {
-  const { after: _, has, from: __, to: ___, ...all } = search
+function chips({ facets }: Inbox, counted: ListSearch): Html {
   const links = [
     ['all', undefined, facets.total],
     ['with pictures', 'pictures', facets.withPictures],
@@ -126,59 +129,41 @@ function chips({ search, facets }: Inbox, within: ListSearch): Html {
       ([name, value, count]) =>
         html`<li>
           <a
-            href="${listPath('feedback', { ...all, ...(value && { has: value }), ...within })}"
-            ${value === has ? html` aria-current="true"` : undefined}
+            href="${listPath('feedback', { ...counted, has: value })}"
+            ${value === counted.has ? html` aria-current="true"` : undefined}
             >${name} ${wholeNumber(count)}</a
           >
         </li>`,
     )}
     <li>
-      <a href="/feedback.csv?${printSearch({ ...all, has, ...within })}">CSV of these</a>
+      <a href="/feedback.csv?${printSearch(counted)}">CSV of these</a>
     </li>
   </ul>`
 }
 
 /** Counts by time, and by version in one application or by application in all. */
-function counts({ facets, steps, search }: Inbox, rest: ListSearch, within: ListSearch): Html {
-  const chart = lanes({
+function counts({ facets, chosen: { steps } }: Inbox, counted: ListSearch): Html {
+  const columns = chart({
     points: facets.points,
     stepMs: steps.stepMs,
+    columns: [['feedback', 'feedback']],
     label: `${wholeNumber(facets.total)} feedback in this period. The table below has every step.`,
-    href: (from) =>
-      listPath('feedback', { ...rest, from: new Date(from), to: new Date(from + steps.stepMs) }),
-    ticks: 4,
-    lanes: [
-      {
-        columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }],
-        height: 60,
-        ticks: 2,
-      },
-    ],
+    href: (from) => listPath('feedback', { ...counted, ...stepAt(from, steps) }),
   })
+  const limitedTo = (one: ListSearch) => listPath('feedback', { ...counted, ...one })
+  const series = 'feedback'
   const side =
-    search.application === undefined
+    counted.application === undefined
       ? card(
           'Applications',
-          bars(
-            facets.applications.map(({ name, count }) => ({
-              name,
-              count,
-              href: listPath('feedback', { ...rest, ...within, application: name }),
-            })),
-            'feedback',
-          ),
+          bars(facets.applications, ({ name }) => limitedTo({ application: name }), { series }),
         )
       : card(
           html`Versions <small>per 100 devices</small>`,
-          bars(
-            facets.versions.map(({ name, count, perHundred }) => ({
-              name,
-              count,
-              note: perHundred?.toFixed(1),
-              href: listPath('feedback', { ...rest, ...within, ...byName('version', name) }),
-            })),
-            'feedback',
-          ),
+          bars(facets.versions, ({ name }) => limitedTo(byName('version', name)), {
+            series,
+            noteOf: ({ perHundred }) => perHundred?.toFixed(1),
+          }),
         )
-  return html`${card('By time', chart)}${side}`
+  return html`${card('By time', columns)}${side}`
 }

@@ -1,11 +1,13 @@
 import { clientText } from '../client-text.ts'
 import { filterWord, printTerm } from '../filter-words.ts'
 import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { NameCount } from '../read-counts.ts'
 import { localTime } from '../zone.ts'
 import { printSearch, searchLengthMax, type ListSearch } from '../search.ts'
 
 /** Names that clients have sent and that the field suggests, by their word. */
-export type Suggestions = Readonly<Record<'event' | 'version', readonly string[]>>
+export type Suggestions = Readonly<Record<'event' | 'version', readonly NameCount[]>>
 
 const examples = {
   '/live': 'event:crash version:3.5.0 params.screen:cart',
@@ -49,7 +51,10 @@ export function filterForm(options: {
       : [chip(['from', 'to'], html`${period.join(' to ')}`)]),
   ]
   const names = Object.entries(suggestions ?? {}).flatMap(([word, list]) =>
-    list.map((name) => html`<option value="${printTerm(word, name)}"></option>`),
+    list.map(
+      ({ name, count }) =>
+        html`<option value="${printTerm(word, name)}">${wholeNumber(count)}</option>`,
+    ),
   )
   return html`<form class="filter" action="${path}" role="search" aria-label="Filter">
     <ul class="chips">

@@ -1,11 +1,11 @@
 import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
-import type { Findings } from '../findings.ts'
 import { html, type Html } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
+import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { alertName } from './alerts.ts'
-import { ago, card } from './parts.ts'
+import { ago, card, list } from './parts.ts'
 import { applicationPath, listPath } from './links.ts'
 
 /** Counts that are older than this are worth a sentence. */
@@ -15,11 +15,11 @@ const sentencesMax = 5
 /** At most five sentences about what changed, each with a link; undefined if there is none. */
 export function findingList(options: {
   header: Header
-  findings: Findings
+  data: Summary
   budgets: readonly KeyBudget[]
-  countedAtMs: number | undefined
 }): Html | undefined {
-  const { header, findings, budgets, countedAtMs } = options
+  const { header, data, budgets } = options
+  const { findings, countedAtMs = header.nowMs, isExact } = data
   const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
   const sentences = [
     sentence(alertsIn('firing'), (one) => ({
@@ -67,23 +67,14 @@ export function findingList(options: {
       link: html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
       text: html`: at 100 % its ${one.limit} are refused until midnight, UTC`,
     })),
-    sentence(
-      countedAtMs !== undefined && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [],
-      (at) => ({
-        href: '/status',
-        link: html`Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
-        text: html`: the records are there, Events and Live show them`,
-      }),
-    ),
+    sentence(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => ({
+      href: '/status',
+      link: html`Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
+      text: html`: the records are there, Events and Live show them`,
+    })),
   ].filter((one) => one !== undefined)
   if (sentences.length === 0) return undefined
-  return card(
-    'Look at this',
-    html`<ul class="look">
-      ${sentences.slice(0, sentencesMax)}
-    </ul>`,
-    'card wide',
-  )
+  return card('Look at this', list(sentences.slice(0, sentencesMax)))
 }
 
 const personal: Readonly<Record<string, string>> = {
@@ -101,7 +92,7 @@ function sentence<One>(
   const { href, link, text } = print(first)
   const more =
     found.length > 1 ? html` <small>and ${found.length - 1} more like this</small>` : undefined
-  return html`<li><a href="${href}">${link}</a>${text}${more}</li>`
+  return html`<a href="${href}">${link}</a>${text}${more}`
 }
 
 const name = ({ bundle_identifier: application }: { bundle_identifier: string }) =>

@@ -5,6 +5,7 @@ import type { Found, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
+import { card, list } from './parts.ts'
 
 /** Lists the records that were found by a record id, a request id or a client's `feedback.id`. */
 export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
@@ -25,16 +26,9 @@ export function foundList(header: Header, found: Record<RecordKind, Found<Record
 function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefined {
   if (heads.length === 0) return undefined
   const items = heads.map(
-    ({ id, time, bundle_identifier, device_uuid }) =>
-      html`<li>
-        <a href="${exactPath(kind, { id, device_uuid, bundle_identifier })}"
-          >${timeElement(time)}</a
-        >
-        ${clientText(bundle_identifier, 300)} ${id}, device ${device_uuid}
-      </li> `,
+    (head) =>
+      html`<a href="${exactPath(kind, head)}">${timeElement(head.time)}</a>
+        ${clientText(head.bundle_identifier, 300)} ${head.id}, device ${head.device_uuid}`,
   )
-  return html`<h2>${kind === 'feedback' ? 'Feedback' : 'Events'}</h2>
-    <ul>
-      ${items}
-    </ul>`
+  return card(kind === 'feedback' ? 'Feedback' : 'Events', list(items))
 }

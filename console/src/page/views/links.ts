@@ -42,6 +42,17 @@ export const byName = (field: 'version' | 'event', name: string): ListSearch =>
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
+/** Links to the two views of an application. */
+export function applicationTabs(application: string, current: 'overview' | 'catalogue'): Html {
+  const tabs = [
+    ['overview', 'Overview', ''],
+    ['catalogue', 'Catalogue', '?tab=catalogue'],
+  ] as const
+  return html`<nav class="seg" aria-label="Views of the application">
+    ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}" ${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
+  </nav>`
+}
+
 /** A path with the reader's choice of an application. */
 export const withApp = (path: string, app: string | undefined): string =>
   app === undefined ? path : `${path}?${new URLSearchParams({ app }).toString()}`
@@ -67,7 +78,7 @@ export const helpLink = (file: string): Html =>
       .replaceAll('_', ' ')}</a
   >`
 
-const colours = 8
+const colours = 6
 const tagLength = 20
 
 /**

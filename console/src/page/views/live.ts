@@ -1,7 +1,4 @@
-import { plural } from '@intake/runtime'
-import { lanes } from '../charts.ts'
 import { html, type Html } from '../html.ts'
-import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
@@ -12,8 +9,8 @@ import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm } from './filter-form.ts'
 import { byName } from './links.ts'
-import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
-import { bars, behindAlert, card } from './parts.ts'
+import { arrivalChart, refusalList, type KeyNames } from './outcomes.ts'
+import { bars, behindAlert, card, mute } from './parts.ts'
 
 /**
  * The data that the live view shows besides its rows: in the chart, and in the lists of the side
@@ -54,13 +51,13 @@ export function liveView(options: {
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
     </div>`,
     body: html`${filterForm({ path: '/live', search })}
-      <div class="grid g31">
+      <div class="grid split">
         <div>
           ${liveChart(besides)}
           ${card(
             html`As they arrive
               <button type="button" id="held" class="small" hidden>0 new, show</button>`,
-            html`${rows.length === 0 ? html`<p class="mute">Waiting for events.</p>` : undefined}${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
+            html`${mute(rows.length === 0 && 'Waiting for events.')}${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
               <p class="pages">
                 <a href="/events?${printSearch(search)}">All events, by the time they happened</a>
               </p>`,
@@ -76,52 +73,20 @@ export const liveAside = (search: Search, { refusals, names, frequent }: LiveBes
   html`<aside class="side" id="beside">
     ${card(
       'Not arriving?',
-      html`<p class="mute">Refused in the last 30 minutes, for all keys:</p>
-        ${refusalList(refusals, names)}
-        <p class="mute">
-          An event shows up about a second after the gateway has answered 201. Phones without a
-          network send later: such events are marked with their delay.
-        </p>`,
+      html`${mute('Refused in the last 30 minutes, for all keys:')} ${refusalList(refusals, names)}
+      ${mute(
+        'An event shows up about a second after the gateway has answered 201. Phones without a network send later: such events are marked with their delay.',
+      )}`,
     )}
     ${card(
       html`Last minute <small>most frequent events</small>`,
-      bars(
-        frequent.map(({ name, count }) => ({
-          name,
-          count,
-          href: `/live?${printSearch({ ...search, ...byName('event', name) })}`,
-        })),
-      ),
+      bars(frequent, ({ name }) => `/live?${printSearch({ ...search, ...byName('event', name) })}`),
     )}
   </aside>`
 
-export const liveChart = (besides: LiveBesides): Html =>
-  html`<section class="card wide" id="minutes">
-    <h2>Last 30 minutes <small class="hide">all keys, by arrival</small></h2>
-    ${chart(besides)}
-  </section>`
-
-function chart({ minutes, minuteSteps }: LiveBesides): Html {
-  const events = sumOf(minutes, (point) => point.events)
-  const refused = sumOf(minutes, (point) => point.refused)
-  return lanes({
-    points: minutes,
-    stepMs: minuteSteps.stepMs,
-    label: `Per minute of the last 30 minutes: ${wholeNumber(events)} ${plural(events, 'event')} accepted, ${wholeNumber(refused)} refused.`,
-    unfinishedMs: minutes.at(-1)?.t,
-    lanes: [
-      {
-        title: 'Events per minute',
-        columns: [{ key: 'events', series: 'events', name: 'events' }],
-        height: 56,
-        ticks: 2,
-      },
-      {
-        title: 'Refused',
-        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
-        height: 20,
-        ticks: 1,
-      },
-    ],
-  })
-}
+export const liveChart = ({ minutes, minuteSteps }: LiveBesides): Html =>
+  card(
+    html`Last 30 minutes <small class="hide">all keys, by arrival</small>`,
+    arrivalChart(minutes, minuteSteps),
+    'minutes',
+  )

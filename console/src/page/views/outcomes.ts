@@ -1,50 +1,40 @@
 import { errorCatalogue, type ErrorCode } from '@intake/contract'
-import { legendKey, lanes } from '../charts.ts'
+import { chart, legendKey } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
+import { stepAt } from '../search.ts'
+import { table } from '../table.ts'
 import { clockElement, listPath } from './links.ts'
-import { table } from './parts.ts'
+import { mute } from './parts.ts'
 
 export type KeyNames = ReadonlyMap<string, string>
 
 export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + valueOf(row), 0)
 
+const arrivalSeries = ['events', 'feedback', 'refused'] as const
+
 /** Draws how many events, feedback and refusals arrived in each step. */
-export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Html {
-  const totals = {
-    events: sumOf(points, ({ events }) => events),
-    feedback: sumOf(points, ({ feedback }) => feedback),
-    refused: sumOf(points, ({ refused }) => refused),
-  }
-  const last = points.at(-1)
-  return lanes({
-    points: points,
-    stepMs,
-    label:
-      `Records by arrival. Events: ${wholeNumber(totals.events)}. Feedback: ${wholeNumber(totals.feedback)}. ` +
-      `Refused: ${wholeNumber(totals.refused)}. The table below has every step.`,
+export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
+  const names = arrivalSeries.map((name) => {
+    const total = sumOf(points, (point) => point[name])
+    return [name, `${name} ${wholeNumber(total)}`] as const
+  })
+  return chart({
+    points,
+    stepMs: steps.stepMs,
+    columns: arrivalSeries.map((name) => [name, name]),
+    label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}. The table below has every step.`,
     legend: html`<p class="legend">
-      ${legendKey('events', `events ${wholeNumber(totals.events)}`)}${legendKey('feedback', `feedback ${wholeNumber(totals.feedback)}`)}${legendKey('refused', `refused ${wholeNumber(totals.refused)}`)}<span
-        >Click a bar to see its records. The last bar is not over yet.</span
+      ${names.map(([series, name]) => legendKey(series, name))}<span
+        >The last bar is not over yet.</span
       >
     </p>`,
-    href: (from) => listPath('logs', { from: new Date(from), to: new Date(from + stepMs) }),
-    unfinishedMs: last?.t,
-    ticks: 8,
-    lanes: [
-      {
-        columns: [
-          { key: 'events', series: 'events', name: 'events' },
-          { key: 'feedback', series: 'feedback', name: 'feedback' },
-          { key: 'refused', series: 'refused', name: 'refused' },
-        ],
-        height: 120,
-      },
-    ],
+    href: (from) => listPath('logs', stepAt(from, steps)),
+    completeUntilMs: points.at(-1)?.t,
   })
 }
 
@@ -79,28 +69,10 @@ export function keyName(id: string, names: KeyNames): Html {
 const refusalsMax = 8
 
 /** A table of the most frequent refusals: meaning, count, key and last time. */
-export function refusalList(refusals: readonly KeyOutcome[], names: KeyNames): Html {
-  if (refusals.length === 0) return html`<p class="mute">Nothing was refused.</p>`
-  const rows = refusals.slice(0, refusalsMax).map(
-    (refusal) =>
-      html`<tr>
-        <td>${meaningOf(refusal.code)}</td>
-        <td class="num" data-label="Records">${wholeNumber(refusal.records)}</td>
-        <td data-label="Key">${senderName(refusal, names)}</td>
-        <td class="num" data-label="Last">${clockElement(refusal.last)}</td>
-      </tr>`,
-  )
-  const cut =
-    refusals.length <= refusalsMax
-      ? undefined
-      : html`<p class="mute">The ${refusalsMax} most frequent.</p>`
-  return html`${table(
-    'Refused',
-    html`<th>Meaning</th>
-      <th class="num">Records</th>
-      <th>Key</th>
-      <th class="num">Last</th>`,
-    rows,
-  )}
-  ${cut}`
-}
+export const refusalList = (refusals: readonly KeyOutcome[], names: KeyNames): Html =>
+  html`${table('Refused', refusals.slice(0, refusalsMax), [
+    ['Meaning', ({ code }) => meaningOf(code)],
+    ['Records', ({ records }) => records, 'num'],
+    ['Key', (refusal) => senderName(refusal, names)],
+    ['Last', ({ last }) => clockElement(last), 'num'],
+  ])}${mute(refusals.length > refusalsMax && `The ${refusalsMax} most frequent.`)}`

@@ -3,8 +3,10 @@ import { clientText, listMarksMax } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
-import { nameMax } from '../records.ts'
+import type { NameCount } from '../read-counts.ts'
+import { nameMax, pageRows, type NumberedPage } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
+import { clockTime } from '../zone.ts'
 import { helpLink, shortLink } from './links.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
@@ -20,10 +22,10 @@ export function tile(options: {
   value: HtmlValue
   note: HtmlValue
   chart?: Html | undefined
-  state?: 'warn' | 'bad' | undefined
+  isWarning?: boolean
 }): Html {
-  const { title, value, note, chart, state = '' } = options
-  return html`<section class="card tile ${state}">
+  const { title, value, note, chart, isWarning = false } = options
+  return html`<section class="card tile${isWarning ? ' warn' : ''}">
     <h2>${title}</h2>
     <b>${value}</b>
     <p>${note}</p>
@@ -31,29 +33,52 @@ export function tile(options: {
   </section>`
 }
 
-export const card = (heading: HtmlValue, body: HtmlValue, className = 'card'): Html =>
-  html`<section class="${className}">
+export const card = (heading: HtmlValue, body: HtmlValue, id?: string): Html =>
+  html`<section class="card" ${id && html` id="${id}"`}>
     <h2>${heading}</h2>
     ${body}
   </section>`
 
-export interface Bar {
-  /** A text from a client. */
-  name: string
-  count: number
-  note?: string | undefined
-  href: string
-}
+/** A remark; undefined without a text. */
+export const mute = (text: HtmlValue | false): Html | undefined =>
+  text ? html`<p class="mute">${text}</p>` : undefined
+
+export const list = (items: readonly (Html | undefined)[]): Html =>
+  html`<ul class="list">
+    ${items.map((item) => item && html`<li>${item}</li>`)}
+  </ul>`
+
+/** Names and values. What is undefined is left out. */
+export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlValue])[]): Html =>
+  html`<dl>
+    ${pairs.map(([name, value]) =>
+      value === undefined
+        ? undefined
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd> `,
+    )}
+  </dl>`
 
 /** A list of counts, each with a bar behind it. */
-export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
+export function bars<Row extends NameCount>(
+  rows: readonly Row[],
+  hrefOf: (row: Row) => string,
+  options: {
+    series?: Series
+    /** The text for a row without a name. */
+    empty?: string
+    noteOf?: (row: Row) => string | undefined
+  } = {},
+): Html {
   if (rows.length === 0) return html`<p class="mute">None.</p>`
+  const { series = 'events', empty = 'none', noteOf } = options
   const most = Math.max(1, ...rows.map(({ count }) => count))
   const items = rows.map(
-    ({ name, count, note, href }) =>
+    (row) =>
       html`<li>
-        ${barBehind(count / most, series)}${nameLink(name, href)}<span>${wholeNumber(count)}</span
-        ><span class="mute">${note}</span>
+        ${barBehind(row.count / most, series)}${nameLink(row.name, hrefOf(row), empty)}<span
+          >${wholeNumber(row.count)}</span
+        ><span class="mute">${noteOf?.(row)}</span>
       </li>`,
   )
   return html`<ol class="bars">
@@ -62,32 +87,29 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
 }
 
 /** A name that was cut has no link: a search for it would find nothing. */
-export function nameLink(name: string, href: string): Html {
+export function nameLink(name: string, href: string, empty = 'none'): Html {
   if (Array.from(name).length > nameMax)
     return html`<span>${clientText(name, nameMax, listMarksMax)}</span>`
   return shortLink(
     href,
-    name === '' ? html`<i class="mute">none</i>` : clientText(name, nameMax, listMarksMax),
+    name === '' ? html`<i class="mute">${empty}</i>` : clientText(name, nameMax, listMarksMax),
   )
 }
 
-/**
- * A table. In a narrow card its rows become blocks, and each cell has its `data-label` before it. If it is
- * still wider than the window, it scrolls separately from the page.
- */
-export const table = (label: string, head: Html, rows: HtmlValue, className = 'stack'): Html =>
-  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table class="${className}">
-      <thead>
-        <tr>
-          ${head}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`
+/** Says which rows are shown, with links to other pages. Undefined if all rows are shown. */
+export function pager(
+  { rows, number, hasMore }: NumberedPage<unknown>,
+  hrefOf: (number: number) => string,
+): Html | undefined {
+  if (number === 1 && !hasMore) return undefined
+  const first = (number - 1) * pageRows + 1
+  const range = `Rows ${wholeNumber(first)} to ${wholeNumber(first + rows.length - 1)}.`
+  return html`<p class="pages">
+    ${rows.length > 0 ? range : 'There are no more.'}
+    ${number > 1 ? html`<a href="${hrefOf(number - 1)}">Back</a>` : undefined}
+    ${hasMore ? html`<a href="${hrefOf(number + 1)}">More</a>` : undefined}
+  </p>`
+}
 
 /** Links to the same view, one for each period. The link of the current period is marked. */
 export function periodLinks(
@@ -117,6 +139,15 @@ export function compared(value: number, before: number): Html | undefined {
       ? '> 10 times'
       : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)} %`
   return html`<b class="change" title="${wholeNumber(before)} in the period before">${printed}</b>`
+}
+
+/** Says when stored counts were made; undefined if the records themselves were counted. */
+export function countedNote(options: { countedAtMs: number | undefined; isExact?: boolean }) {
+  const { countedAtMs, isExact = false } = options
+  if (isExact) return undefined
+  return countedAtMs === undefined
+    ? 'counted within a minute'
+    : `counted at ${clockTime(countedAtMs)}`
 }
 
 export const ago = (ms: number, nowMs: number): string =>

@@ -1,7 +1,7 @@
 import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
 import { reasonOf, type HowOften } from '../how-often.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { FullRecord, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
@@ -20,7 +20,7 @@ import {
   withApp,
 } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
-import { ago, badge, bars, card } from './parts.ts'
+import { ago, badge, bars, card, facts } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { timeline, type RecordWithEvents } from './timeline.ts'
 
@@ -56,8 +56,8 @@ export function recordView(options: RecordOptions): Html {
       >`,
     crumbs: html`<a href="${withApp(path, header.app)}">${name}</a
       >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
-    body: html`${isFeedback ? html`<article class="card wide big">${feedbackPane({ ...options, columns })}</article>` : undefined}
-      <div class="grid g31">
+    body: html`${isFeedback ? html`<article class="card big">${feedbackPane({ ...options, columns })}</article>` : undefined}
+      <div class="grid split">
         <div>
           ${isFeedback ? undefined : params(found.record, head)}
           ${timeline(found, { head, app: header.app })}
@@ -76,7 +76,6 @@ const params = ({ columns }: FullRecord, { bundle_identifier: application }: Rec
       hrefOf: (name, value) =>
         listPath('logs', { application, paths: { [`params.${name}`]: value } }),
     }),
-    'card wide',
   )
 
 function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefined {
@@ -85,27 +84,27 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
   const reason = reasonOf(found.record)
   return card(
     html`How often <small>last 30 days</small>`,
-    html`<dl>
-        <dt>Events</dt>
-        <dd>
-          ${listLink('logs', { ...search, period: '30d' }, html`${wholeNumber(events)}${reason && ' with this reason'}`)}
-        </dd>
-        <dt>Devices</dt>
-        <dd>${wholeNumber(devices)}</dd>
-        <dt>First</dt>
-        <dd>${timeElement(first, ago(msOf(first), header.nowMs))}</dd>
-        <dt>Last</dt>
-        <dd>${timeElement(last, ago(msOf(last), header.nowMs))}</dd>
-      </dl>
-      ${bars(
-        versions.map(({ name, count }) => ({
-          name,
-          count,
-          note: percent(count / events),
-          href: listPath('logs', { ...search, ...byName('version', name), period: '30d' }),
-        })),
-        isBadEvent(String(search.event)) ? 'dead' : 'events',
-      )}`,
+    html`${facts([
+      [
+        'Events',
+        listLink(
+          'logs',
+          { ...search, period: '30d' },
+          html`${wholeNumber(events)}${reason && ' with this reason'}`,
+        ),
+      ],
+      ['Devices', wholeNumber(devices)],
+      ['First', timeElement(first, ago(msOf(first), header.nowMs))],
+      ['Last', timeElement(last, ago(msOf(last), header.nowMs))],
+    ])}
+    ${bars(
+      versions,
+      ({ name }) => listPath('logs', { ...search, ...byName('version', name), period: '30d' }),
+      {
+        series: isBadEvent(String(search.event)) ? 'dead' : 'events',
+        noteOf: ({ count }) => percent(count / events),
+      },
+    )}`,
   )
 }
 
@@ -127,40 +126,31 @@ function who({ found, names }: RecordOptions, head: RecordHead): Html {
     ([name, value]) =>
       !shownColumns.has(name) && !isEmpty(value) && !(name === 'sample_rate' && value === 1),
   )
-  const user = String(unique_user_id)
+  const [user, key, request, arrived] = [unique_user_id, api_key_id, request_id, received_at].map(
+    String,
+  ) as [string, string, string, string]
+  const mono = (content: HtmlValue) => html`<span class="mono">${content}</span>`
   return card(
     'Record',
-    html`<dl>
-        <dt>Application</dt>
-        <dd>${applicationLink(bundle_identifier)}</dd>
-        <dt>User</dt>
-        <dd>${listLink(kind, { user }, clientText(user, 300))}</dd>
-        <dt>Device</dt>
-        <dd>
-          ${clientText(deviceSentence(device), 300)}<br />${deviceLink('logs', head, 'its events')},
-          ${deviceLink('feedback', head, 'its feedback')}
-        </dd>
-        ${
-          typeof country === 'string'
-            ? html`<dt>Country</dt>
-                <dd>${clientText(country, 10)}</dd>`
-            : undefined
-        }
-        <dt>API key</dt>
-        <dd>${listLink(kind, { key: String(api_key_id) }, keyName(String(api_key_id), names))}</dd>
-        <dt>Arrived</dt>
-        <dd>${localTime(String(received_at))}, ${delay(msOf(String(received_at)) - msOf(time))}</dd>
-      </dl>
+    html`${facts([
+        ['Application', applicationLink(bundle_identifier)],
+        ['User', listLink(kind, { user }, clientText(user, 300))],
+        [
+          'Device',
+          html`${clientText(deviceSentence(device), 300)}<br />${deviceLink('logs', head, 'its events')},
+            ${deviceLink('feedback', head, 'its feedback')}`,
+        ],
+        ['Country', typeof country === 'string' ? clientText(country, 10) : undefined],
+        ['API key', listLink(kind, { key }, keyName(key, names))],
+        ['Arrived', `${localTime(arrived)}, ${delay(msOf(arrived) - msOf(time))}`],
+      ])}
       <details>
         <summary>Ids and all fields</summary>
-        <dl>
-          <dt>id</dt>
-          <dd class="mono">${id}</dd>
-          <dt>device</dt>
-          <dd class="mono">${head.device_uuid}</dd>
-          <dt>request</dt>
-          <dd class="mono"><a href="/search?q=${String(request_id)}">${String(request_id)}</a></dd>
-        </dl>
+        ${facts([
+          ['id', mono(id)],
+          ['device', mono(head.device_uuid)],
+          ['request', mono(html`<a href="/search?q=${request}">${request}</a>`)],
+        ])}
         ${columnList({ ...device, ...Object.fromEntries(rest) })}
       </details>`,
   )

@@ -7,7 +7,7 @@ import { nameMax } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { applicationPath, applicationTag, listPath } from './links.ts'
-import { card } from './parts.ts'
+import { card, list } from './parts.ts'
 
 const headings = {
   event: 'Events',
@@ -21,7 +21,7 @@ export function searchView(header: Header, query: string, { found, near }: Match
   const kinds = Object.keys(headings) as Match['kind'][]
   const groups = kinds.map((kind) => {
     const rows = found.filter((one) => one.kind === kind)
-    return rows.length === 0 ? undefined : card(headings[kind], list(rows), 'card wide')
+    return rows.length === 0 ? undefined : card(headings[kind], matchList(rows))
   })
   return document({
     header,
@@ -42,20 +42,18 @@ export function searchView(header: Header, query: string, { found, near }: Match
 
 /** Names like one that was not found; undefined if there is none. */
 export const nearCard = (near: readonly Match[]): Html | undefined =>
-  near.length === 0 ? undefined : card('Names like it', list(near), 'card wide')
+  near.length === 0 ? undefined : card('Names like it', matchList(near))
 
-const list = (matches: readonly Match[]): Html =>
-  html`<ul class="found">
-    ${matches.map((match) => {
+const matchList = (matches: readonly Match[]): Html =>
+  list(
+    matches.map((match) => {
       const { application, kind, name, event, events } = match
       const shown = html`${kind === 'param' ? html`${clientText(event, nameMax)} · ` : undefined}${clientText(name.replaceAll('%2E', '.'), nameMax)}`
-      return html`<li>
-        ${isWhole(match) ? html`<a href="${pathOf(match)}">${shown}</a>` : shown}
+      return html`${isWhole(match) ? html`<a href="${pathOf(match)}">${shown}</a>` : shown}
         ${kind === 'application' ? undefined : applicationTag(application)}
-        <small>${wholeNumber(events)} ${plural(events, 'event')} in 30 days</small>
-      </li>`
-    })}
-  </ul>`
+        <small>${wholeNumber(events)} ${plural(events, 'event')} in 30 days</small>`
+    }),
+  )
 
 /** A name that was cut has no link: a search for it would find nothing. */
 const isWhole = ({ name, event }: Match): boolean =>

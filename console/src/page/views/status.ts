@@ -1,18 +1,21 @@
 import { plural } from '@intake/runtime'
 import { kinds, type RecordKind } from '@intake/contract'
-import { lanes, legendKey, spark } from '../charts.ts'
+import type { ReportingProcesses, ReportingService } from '@intake/redis'
+import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
-import type { Backlog, Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { Backlog, Header, WorkerState } from '../worker-state.ts'
 import type { RaisedAlert } from '../read-alerts.ts'
 import { alertCard } from './alerts.ts'
-import { clockTime, document } from './document.ts'
+import { table } from '../table.ts'
+import { clockTime } from '../zone.ts'
+import { document } from './document.ts'
 import { helpLink, withApp } from './links.ts'
-import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
-import { alert, badge, card, problemAlert, table } from './parts.ts'
+import { arrivalChart, meaningOf, senderName, sumOf, type KeyNames } from './outcomes.ts'
+import { alert, badge, card, list, mute, problemAlert, tile } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
 /** The data of the status view that comes from ClickHouse. */
@@ -28,6 +31,9 @@ export interface StatusData {
   alerts: RaisedAlert[]
 }
 
+/** Undefined if Redis does not respond. */
+type AllProcesses = Awaited<ReturnType<WorkerState['processes']>>
+
 const absent = '–'
 
 /** The kinds of records whose queue an operator has paused. */
@@ -36,14 +42,11 @@ function pausedKinds({ problems: present }: Header): RecordKind[] {
   return kinds.filter((kind) => detail?.includes(kind))
 }
 
-/**
- * @param options.data undefined if ClickHouse does not respond
- * @param options.processes undefined if Redis does not respond
- */
+/** @param options.data undefined if ClickHouse does not respond */
 export function statusView(options: {
   header: Header
   data: StatusData | undefined
-  processes: Awaited<ReturnType<WorkerState['processes']>>
+  processes: AllProcesses
 }): Html {
   const { header, data, processes } = options
   const [worst] = header.problems
@@ -58,160 +61,94 @@ export function statusView(options: {
     title: 'Status',
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
     body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
-      <div class="grid g21">
-        ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
+      <div class="grid split">
+        ${card(
+          html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
+          data === undefined ? mute('Not known.') : arrivalChart(data.minutes, data.minuteSteps),
+        )}
         ${problems(header)}
       </div>
-      <div class="grid g2">
+      <div class="grid">
         ${data === undefined ? undefined : keyTable(data)} ${queueTable(header)}
       </div>`,
   })
 }
 
 /** Shows the steps that a record passes through, and the present state of each step. */
-function way(
-  header: Header,
-  data: StatusData | undefined,
-  processes: Awaited<ReturnType<WorkerState['processes']>>,
-): Html {
+function way(header: Header, data: StatusData | undefined, processes: AllProcesses): Html {
   const { logs, feedback } = header.freshness
   const { backlog, isLate } = logs
   const isPaused = pausedKinds(header).includes('logs')
-  const slow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
+  const isSlow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30
   const lastMinute = data?.minutes.at(-2)?.events
-  const steps: [string, HtmlValue, HtmlValue, string][] = [
+  const upTo = (ms: number | undefined) => (ms === undefined ? 'not known' : clockTime(ms))
+  const steps: [string, HtmlValue, HtmlValue, isWarning: boolean][] = [
     [
       'Gateways',
-      lastMinute === undefined ? absent : `${rate(lastMinute / 60)}/s`,
-      html`accepted, last full minute${reports('gateway', processes?.gateway)}`,
-      processes === undefined || hasAll(processes.gateway) ? '' : 'slow',
+      lastMinute === undefined ? absent : `${wholeNumber(Number((lastMinute / 60).toFixed(1)))}/s`,
+      html`accepted, last full minute<br />${reports('gateway', processes)}`,
+      isMissing(processes?.gateway),
     ],
     [
       'Queue',
-      backlog === undefined
-        ? 'not known'
-        : html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}`,
-      backlog === undefined
-        ? 'Redis does not respond'
-        : html`${isPaused ? 'paused, ' : undefined}in
-          ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
-          frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
-      slow,
+      backlog ? html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}` : absent,
+      `${isPaused ? 'paused, ' : ''}${drain(backlog)}`,
+      isSlow,
     ],
     [
       'Workers',
-      processes === undefined
-        ? 'not known'
-        : `${processes.worker.reporting} of ${processes.worker.reporting + processes.worker.stopped} up`,
-      html`${drain(backlog)}${processes && hasAll(processes.worker) ? undefined : reports('worker', processes?.worker)}`,
-      processes === undefined || hasAll(processes.worker) ? slow : 'slow',
+      processes ? `${processes.worker.reporting} up` : absent,
+      reports('worker', processes),
+      isSlow || isMissing(processes?.worker),
     ],
     [
-      'Visible',
-      logs.visibleUntilMs === undefined
-        ? 'not known'
-        : html`up to ${clockTime(logs.visibleUntilMs)}`,
-      feedback.visibleUntilMs === undefined
-        ? ''
-        : html`feedback up to ${clockTime(feedback.visibleUntilMs)}`,
-      isLate ? 'slow' : '',
+      'Visible up to',
+      upTo(logs.visibleUntilMs),
+      `feedback: ${upTo(feedback.visibleUntilMs)}`,
+      isLate,
     ],
   ]
-  return card(
-    html`From gateway to table <small>events, now</small>`,
-    html`<ol class="path">
-      ${steps.map(
-        ([name, value, note, state]) =>
-          html`<li class="${state}">
-            <h3>${name}</h3>
-            <b>${value}</b><span class="mute">${note}</span>
-          </li>`,
-      )}
-    </ol>`,
-    'card wide',
-  )
+  return html`<div class="grid g4">
+    ${steps.map(([title, value, note, isWarning]) => tile({ title, value, note, isWarning }))}
+  </div>`
 }
 
 /** How long the queue needs to become empty. */
 function drain(backlog: Backlog | undefined): string {
   if (backlog === undefined) return 'Redis does not respond'
-  if (backlog.rows === 0) return 'the queue is empty'
+  if (backlog.rows === 0) return 'empty'
   return Number.isFinite(backlog.secondsToDrain)
-    ? `the queue is empty in about ${shortDuration(backlog.secondsToDrain)}`
-    : 'the queue is not getting shorter'
+    ? `empty in about ${shortDuration(backlog.secondsToDrain)}`
+    : 'not getting shorter'
 }
 
-const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
+const isMissing = (processes: ReportingProcesses | undefined) =>
+  processes !== undefined && (processes.reporting === 0 || processes.stopped > 0)
 
 /** Shows how many processes report and how many have stopped; undefined if that is not known. */
-function reports(service: string, processes: Processes | undefined): Html | undefined {
+function reports(service: ReportingService, processes: AllProcesses): string | undefined {
   if (processes === undefined) return undefined
-  const { reporting, stopped, stoppedAtMs } = processes
+  const { reporting, stopped, stoppedAtMs } = processes[service]
   const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
-  const count = reporting === 0 ? 'no' : wholeNumber(reporting)
-  return html`<br />${count} ${reporting > 1 ? `${service}s report` : `${service} reports`}${last}`
-}
-
-const rate = (perSecond: number) =>
-  perSecond < 10 ? String(Number(perSecond.toFixed(1))) : wholeNumber(Math.round(perSecond))
-
-function lastHour({ minutes, minuteSteps }: StatusData): Html {
-  return card(
-    html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
-    lanes({
-      points: minutes,
-      stepMs: minuteSteps.stepMs,
-      label:
-        'Events accepted and records refused per minute of the last hour. The table below has them.',
-      legend: html`<p class="legend">
-        ${legendKey('events', 'accepted')}${legendKey('refused', 'refused')}<span
-          >counts of the last 10 s may be missing</span
-        >
-      </p>`,
-      unfinishedMs: minutes.at(-1)?.t,
-      lanes: [
-        {
-          title: 'Accepted',
-          columns: [{ key: 'events', series: 'events', name: 'accepted events' }],
-          height: 84,
-          ticks: 2,
-        },
-        {
-          title: 'Refused',
-          columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
-          height: 40,
-          ticks: 2,
-        },
-      ],
-    }),
-  )
+  return `${reporting} ${plural(reporting, service)} reporting${last}`
 }
 
 function problems(header: Header): Html {
   const items = header.problems.map(
     ({ code, title, state, since, detail, help }) =>
-      html`<li>
-        ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
-          ><code>${code}</code> ${title}<br /><span class="mute"
-            >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
-            ${helpLink(help)}</span
-          ></span
-        >
-      </li>`,
+      html`${badge(state, state === 'down' ? 'danger' : 'warning')} <code>${code}</code> ${title}
+        <small
+          >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
+          ${helpLink(help)}</small
+        >`,
   )
-  const list =
-    items.length === 0
-      ? html`<p>None.</p>`
-      : html`<ul class="why">
-          ${items}
-        </ul>`
   return card(
     'Problems',
-    html`${list} ${withoutThumbnails(header)}
-      <p class="mute">
-        Those of this console and of all workers. Gateways have their own: see
-        <code>intake_problem</code> or <code>intake status</code>.
-      </p>`,
+    html`${items.length === 0 ? mute('None.') : list(items)} ${withoutThumbnails(header)}
+    ${mute(
+      html`Those of this console and of all workers. Gateways have their own: see
+        <code>intake_problem</code> or <code>intake status</code>.`,
+    )}`,
   )
 }
 
@@ -222,71 +159,57 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
   const rows = [...new Set(ofKeys.map(groupOf))].map((group) => {
     const own = ofKeys.filter((outcome) => groupOf(outcome) === group)
     const accepted = own.find(({ code }) => code === 'accepted')
-    const refused = own.filter(({ code }) => isRefusal(code))
-    const sum = refused.reduce((total, { records }) => total + records, 0)
-    return html`<tr>
-      <td>${own[0] && senderName(own[0], names)}</td>
-      <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
-      <td class="num" data-label="Accepted">${wholeNumber(accepted?.records ?? 0)}</td>
-      <td class="num" data-label="Refused">${wholeNumber(sum)}</td>
-      <td data-label="Mostly">${refused[0] && meaningOf(refused[0].code)}</td>
-    </tr>`
+    return { own, accepted, refused: own.filter(({ code }) => isRefusal(code)) }
   })
-  const heading = html`API keys
-    <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
-  const head = html`<th>Key</th>
-    <th class="hide"></th>
-    <th class="num">Accepted</th>
-    <th class="num">Refused</th>
-    <th>Mostly</th>`
-  const cut =
-    keys.length < outcomesMax
-      ? undefined
-      : html`<p class="mute">Of the ${outcomesMax} most frequent outcomes of a key.</p>`
-  return html`<section class="card" id="keys">
-    <h2>${heading}</h2>
-    ${rows.length === 0 ? html`<p class="mute">None was used.</p>` : table('API keys', head, rows)}
-    ${cut}
-  </section>`
+  const hours = Math.round((daySteps.to - daySteps.from) / 3_600_000)
+  return card(
+    html`API keys <small>last ${hours} hours</small>`,
+    html`${table('API keys', rows, [
+      ['Key', ({ own: [first] }) => first && senderName(first, names)],
+      ['', ({ accepted }) => accepted && spark(accepted.series, { height: 20 }), 'hide'],
+      ['Accepted', ({ accepted }) => accepted?.records ?? 0, 'num'],
+      ['Refused', ({ refused }) => sumOf(refused, ({ records }) => records), 'num'],
+      ['Mostly', ({ refused: [first] }) => first && meaningOf(first.code)],
+    ])}${mute(
+      keys.length >= outcomesMax && `Of the ${outcomesMax} most frequent outcomes of a key.`,
+    )}`,
+    'keys',
+  )
 }
 
 function queueTable(header: Header): Html {
   const { freshness, deadLetters } = header
   const paused = pausedKinds(header)
-  const number = (value: number | undefined) => (value === undefined ? absent : wholeNumber(value))
-  const seconds = (value: number | undefined) =>
-    value === undefined || !Number.isFinite(value) || value === 0 ? absent : shortDuration(value)
-  const rows: [string, (kind: RecordKind, state: Freshness) => HtmlValue][] = [
+  const seconds = (value = 0) =>
+    value === 0 || !Number.isFinite(value) ? absent : shortDuration(value)
+  const rows: [string, (kind: RecordKind, backlog: Backlog | undefined) => HtmlValue][] = [
     ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-    ['Frames waiting', (_, { backlog }) => number(backlog?.waiting)],
-    ['in progress', (_, { backlog }) => number(backlog?.active)],
-    ['postponed', (_, { backlog }) => number(backlog?.delayed)],
-    ['Rows', (_, { backlog }) => number(backlog?.rows)],
-    ['Oldest row', (_, { backlog }) => seconds(backlog?.oldestAgeSeconds)],
-    ['Drained in', (_, { backlog }) => seconds(backlog?.secondsToDrain)],
+    ['Frames waiting', (_, backlog) => backlog?.waiting ?? absent],
+    ['in progress', (_, backlog) => backlog?.active ?? absent],
+    ['postponed', (_, backlog) => backlog?.delayed ?? absent],
+    ['Rows', (_, backlog) => backlog?.rows ?? absent],
+    ['Oldest row', (_, backlog) => seconds(backlog?.oldestAgeSeconds)],
+    ['Drained in', (_, backlog) => seconds(backlog?.secondsToDrain)],
   ]
+  const cell =
+    (kind: RecordKind) =>
+    ([, valueOf]: (typeof rows)[number]) =>
+      valueOf(kind, freshness[kind].backlog)
   const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
   return card(
-    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}`,
+    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}
+      <a href="${withApp('/dead-letters', header.app)}"
+        >${wholeNumber(deadLetters)} ${plural(deadLetters, 'dead letter')}</a
+      >`,
     table(
       'Queues',
-      html`<th></th>
-        <th class="num">Events</th>
-        <th class="num">Feedback</th>`,
-      html`${rows.map(
-          ([name, valueOf]) =>
-            html`<tr>
-              <th scope="row">${name}</th>
-              ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
-            </tr>`,
-        )}
-        <tr>
-          <th scope="row">Dead letters</th>
-          <td class="num" colspan="2">
-            <a href="${withApp('/dead-letters', header.app)}">${wholeNumber(deadLetters)}</a>
-          </td>
-        </tr>`,
-      'queues',
+      rows,
+      [
+        ['', ([name]) => name],
+        ['Events', cell('logs'), 'num'],
+        ['Feedback', cell('feedback'), 'num'],
+      ],
+      { isStacked: false },
     ),
   )
 }

@@ -1,3 +1,4 @@
+import type { Alert } from '@intake/access'
 import { isoTime } from '@intake/clickhouse'
 import { visibleText } from '@intake/runtime'
 import { cut, line, type Notice } from './notice.ts'
@@ -8,10 +9,11 @@ export interface StoredAlert {
   bundle_identifier: string
   event: string
   version_name: string
-  condition: 'above' | 'below' | 'times' | 'new-crash'
+  condition: Alert['condition']
   threshold: number
-  unit: 'events' | 'percent'
+  unit: Alert['unit']
   minutes: number
+  /** How many states the alert had before. */
   change: number
   state: string
   since: string

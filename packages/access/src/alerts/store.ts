@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readInstallationHash, type Redis } from '@intake/redis'
-import { journalKey, printEntry } from '../journal/journal.ts'
+import { addField, parseEntries, removeFields } from '../change.ts'
 import { alertsMax, parseAlert, type Alert, type AlertChoice } from './alert.ts'
 
 /** The alerts, in Redis beside the rules. Every method rejects if Redis has lost its data. */
@@ -15,16 +15,6 @@ export interface AlertStore {
 
 /** The key of a Redis hash that maps the ids of alerts to alerts as JSON. */
 const alertsKey = '{intake}:alerts'
-
-/** Checks the limit and adds the alert in one step, with its entry in the journal. */
-const addScript = `
-if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
-redis.call('RPUSH', KEYS[2], ARGV[4])
-return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
-const removeScript = `
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('RPUSH', KEYS[2], ARGV[2])
-return redis.call('HDEL', KEYS[1], ARGV[1])`
 
 /**
  * @param options.who who makes the changes, for the journal
@@ -48,40 +38,27 @@ export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: stri
         createdAt: new Date().toISOString(),
         createdBy: who,
       }
-      const entry = printEntry({ who, action: 'alert-added', subject: alert.id, detail: alert })
-      const added = await redis.eval(
-        addScript,
-        2,
-        alertsKey,
-        journalKey,
-        alert.id,
-        JSON.stringify(alert),
-        alertsMax,
-        entry,
-      )
-      return added === 1 ? alert : undefined
+      const added = await addField(redis, {
+        hash: alertsKey,
+        field: alert.id,
+        value: JSON.stringify(alert),
+        max: alertsMax,
+        entry: { who, action: 'alert-added', subject: alert.id, detail: alert },
+      })
+      return added ? alert : undefined
     },
 
     async remove(id) {
       const json = (await read()).get(id)
       if (json === undefined) return false
       const detail = parseAlert(json) ?? { id }
-      const entry = printEntry({ who, action: 'alert-removed', subject: id, detail })
-      return (await redis.eval(removeScript, 2, alertsKey, journalKey, id, entry)) === 1
+      const entry = { who, action: 'alert-removed', subject: id, detail } as const
+      return removeFields(redis, { hash: alertsKey, fields: [id], entry })
     },
 
     async list() {
-      const stored = await read()
-      const alerts: Alert[] = []
-      const unreadable: string[] = []
-      for (const [id, json] of stored) {
-        const alert = parseAlert(json)
-        if (alert?.id === id) alerts.push(alert)
-        else unreadable.push(id)
-      }
-      return { alerts: alerts.toSorted((a, b) => compare(a.createdAt, b.createdAt)), unreadable }
+      const { entries, unreadable } = parseEntries(await read(), parseAlert)
+      return { alerts: entries, unreadable }
     },
   }
 }
-
-const compare = (a: string, b: string) => Number(a > b) - Number(a < b)

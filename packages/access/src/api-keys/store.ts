@@ -1,11 +1,11 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { parseOrigin } from '@intake/contract'
 import { readInstallationHash, type Redis } from '@intake/redis'
+import { changeHash } from '../change.ts'
 import type { JournalAction } from '../journal/actions.ts'
-import { journalKey, printEntry } from '../journal/journal.ts'
-import { readRevision, revisionKey } from '../revision.ts'
+import { readRevision } from '../revision.ts'
 import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
@@ -76,20 +76,18 @@ const redisKey = '{intake}:api-keys'
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
 for index = 1, #entries, 2 do
-  if entries[index] == ARGV[1] and entries[index + 1] == ARGV[2] then
-    redis.call('RPUSH', KEYS[3], ARGV[5])
-    redis.call('SET', KEYS[2], ARGV[4])
-    redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+  if entries[index] == ARGV[3] and entries[index + 1] == ARGV[4] then
+    announce()
+    redis.call('HSET', KEYS[1], ARGV[3], ARGV[5])
     return 1
   end
 end
 return 0`
 
-/** Adds an entry, with its entry in the journal, unless there is one. */
+/** Adds an entry, unless there is one. */
 const createScript = `
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('SET', KEYS[2], ARGV[3])
-redis.call('RPUSH', KEYS[3], ARGV[4])
+if redis.call('HSETNX', KEYS[1], ARGV[3], ARGV[4]) == 0 then return 0 end
+announce()
 return 1`
 
 /** So many entries take one to three milliseconds. */
@@ -120,8 +118,6 @@ export function hashSecret(secret: string): string {
  * @param options.who who makes the changes, for the journal
  */
 export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
-  const redisKeys = [redisKey, revisionKey, journalKey]
-
   const readEntries = () => readInstallationHash(redis, redisKey)
 
   async function load(): Promise<StoredKeys> {
@@ -150,29 +146,34 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
       const next = changed(key)
       if (isDeepStrictEqual(next, key)) return key
       const detail = { before: key, after: next }
-      const replaced = await redis.eval(
-        replaceScript,
-        redisKeys.length,
-        ...redisKeys,
-        field,
-        json,
-        printKey(next),
-        randomUUID(),
-        printEntry({ who, action, subject: id, detail }),
-      )
+      const replaced = await changeHash(redis, {
+        hash: redisKey,
+        script: replaceScript,
+        args: [field, json, printKey(next)],
+        entry: { who, action, subject: id, detail },
+      })
       if (replaced === 1) return next
     }
     throw new Error(`the key ${id} is being changed by others`)
   }
 
+  /** Resolves to the key with a secret; rejects if its entry cannot be read. */
+  async function existing(secretHash: string): Promise<ApiKey> {
+    const { keys, unreadable } = await load()
+    const key = keys.get(secretHash)
+    if (key !== undefined) return key
+    // A damaged entry may belong to a revoked key, so it is not replaced.
+    const damaged = unreadable.get(secretHash)
+    throw new Error(
+      damaged === undefined
+        ? 'the key disappeared while it was being created'
+        : `${damaged} has this secret, and its entry in Redis cannot be read`,
+    )
+  }
+
   return {
     async create({ name, secret = generateSecret(), ...rules }) {
-      if (secret.length < secretLengthMin) {
-        throw new Error(`an API key needs at least ${secretLengthMin} characters`)
-      }
-      if (!/^[!-~]([ -~]*[!-~])?$/.test(secret)) {
-        throw new Error('an API key must be ASCII, and must not begin or end with a space')
-      }
+      checkSecret(secret)
       const secretHash = hashSecret(secret)
       const key = withRules(
         {
@@ -188,29 +189,14 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
         },
         rules,
       )
-      const added = await redis.eval(
-        createScript,
-        redisKeys.length,
-        ...redisKeys,
-        secretHash,
-        printKey(key),
-        randomUUID(),
-        printEntry({ who, action: 'key-created', subject: key.id, detail: key }),
-      )
-      const created = added === 1
-      if (created) return { key, secret, created }
-      const { keys, unreadable } = await load()
-      const existing = keys.get(secretHash)
-      if (existing === undefined) {
-        // A damaged entry may belong to a revoked key, so it is not replaced.
-        const damaged = unreadable.get(secretHash)
-        throw new Error(
-          damaged === undefined
-            ? 'the key disappeared while it was being created'
-            : `${damaged} has this secret, and its entry in Redis cannot be read`,
-        )
-      }
-      return { key: existing, secret, created }
+      const added = await changeHash(redis, {
+        hash: redisKey,
+        script: createScript,
+        args: [secretHash, printKey(key)],
+        entry: { who, action: 'key-created', subject: key.id, detail: key },
+      })
+      if (added === 1) return { key, secret, created: true }
+      return { key: await existing(secretHash), secret, created: false }
     },
 
     async list() {
@@ -267,6 +253,15 @@ function normaliseOrigin(text: string): string {
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`
+}
+
+function checkSecret(secret: string): void {
+  if (secret.length < secretLengthMin) {
+    throw new Error(`an API key needs at least ${secretLengthMin} characters`)
+  }
+  if (!/^[!-~]([ -~]*[!-~])?$/.test(secret)) {
+    throw new Error('an API key must be ASCII, and must not begin or end with a space')
+  }
 }
 
 function generateSecret(): string {

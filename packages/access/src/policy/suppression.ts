@@ -9,6 +9,9 @@ export interface Suppression {
   bundleIdentifier?: string | undefined
 }
 
+/** The key of a Redis hash that maps hashes of suppressed senders to the time of suppression. */
+export const suppressedKey = '{intake}:suppressed'
+
 /** Begins every result of `suppressionHash`. Hashes of earlier versions are base64 alone. */
 export const suppressionPrefix = 'hmac-sha256:'
 

@@ -1,7 +1,9 @@
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
-import type { ApplicationRetention, PolicyStore, StoredPolicy } from './store.ts'
+import type { ApplicationRetention } from './retention.ts'
+import type { PolicyStore } from './store.ts'
+import type { StoredPolicy } from './stored-policy.ts'
 import {
   deriveSubjectKey,
   earlierSuppressionHash,

@@ -1,41 +1,13 @@
-import { startPolling, systemClock, TimeoutError, withTimeout, type Clock } from '@intake/runtime'
-import type { ClaimedJob, JobSource, Waiting } from '../job-source.ts'
-
-interface Shard {
-  source: JobSource
-  /**
-   * The count of jobs that were claimed from this shard. The shard with the lowest count is next. A
-   * shard that was empty gets a higher count, so that it does not catch up completely.
-   */
-  served: number
-  /**
-   * The time before which the shard is not asked again, in milliseconds of `clock.now()`, because
-   * it was empty when last asked; 0 if it may have jobs.
-   */
-  emptyUntil: number
-  /**
-   * The number of commands that timed out and have no response yet. While there are any, the shard
-   * is not asked.
-   */
-  unanswered: number
-  /** The last error reply or lost connection since this shard was last asked for a job. */
-  refusal: Error | undefined
-  /** Claimed jobs to hand out: the response to a claim was late, or a completion failed. */
-  late: ClaimedJob[]
-}
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { ClaimedJob, JobSource } from '../job-source.ts'
+import { answerMs, Shard } from './shard.ts'
 
 const listIntervalMs = 5_000
-/** The timeout for a response. A slow shard delays the other shards by at most this time. */
-const answerMs = 2_000
-/** An empty shard is asked again after this time, even while other shards have a backlog. */
-const emptyMs = 250
 /**
  * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
  * number, a completion claims the next job from the same shard, which saves a command.
  */
 const aheadMax = 16
-
-const none: Waiting = { count: 0, oldest: undefined }
 
 /**
  * Combines several shards into one queue, so that a batch holds frames of all shards, and its
@@ -64,15 +36,7 @@ export function createShardedSource(options: {
   function add(number: number): void {
     if (shards.has(number) || isClosed) return
     const served = mostServed()
-    const source = open(number)
-    shards.set(number, {
-      source,
-      served,
-      emptyUntil: 0,
-      unanswered: 0,
-      refusal: undefined,
-      late: [],
-    })
+    shards.set(number, new Shard({ source: open(number), served, clock, onError }))
   }
   add(0)
   const polling = startPolling({
@@ -88,50 +52,20 @@ export function createShardedSource(options: {
     return Math.max(0, ...[...shards.values()].map(({ served }) => served))
   }
 
-  const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
-
   /**
-   * Raises `served` of a shard that was empty, so that it is at most `aheadMax + 1` jobs behind the
-   * most served shard. The next completion on the most served shard then claims from this shard.
-   * But this shard does not catch up on all the jobs that it did not serve while it was empty.
+   * The lowest count of a shard that has jobs again after it was empty: the next completion on the
+   * most served shard then claims from it.
    */
-  function noteFilled(shard: Shard): void {
-    shard.emptyUntil = 0
-    shard.served = Math.max(shard.served, mostServed() - aheadMax - 1)
-  }
+  const servedMin = () => mostServed() - aheadMax - 1
 
   /** Returns the shard to ask next; undefined if no shard may have jobs. */
   function next(): Shard | undefined {
     let least: Shard | undefined
     for (const shard of shards.values()) {
-      if (shard.emptyUntil > 0 && clock.now() >= shard.emptyUntil) noteFilled(shard)
-      const mayHave = shard.late.length > 0 || (shard.unanswered === 0 && shard.emptyUntil === 0)
-      if (mayHave && (least === undefined || shard.served < least.served)) least = shard
+      if (shard.isDue) shard.noteFilled(servedMin())
+      if (shard.mayHaveJobs && (least === undefined || shard.served < least.served)) least = shard
     }
     return least
-  }
-
-  /**
-   * Waits for the response of a shard. Resolves to undefined after an error, or if there is no
-   * response in time. A late response is passed to `onLate`.
-   */
-  async function ask<Answer>(
-    shard: Shard,
-    command: Promise<Answer>,
-    onLate: (answer: Answer) => void = () => {},
-  ): Promise<Answer | undefined> {
-    try {
-      return await withTimeout(command, answerMs, 'a shard', clock)
-    } catch (error) {
-      if (error instanceof TimeoutError) {
-        shard.unanswered++
-        void command.then(onLate, onError).finally(() => shard.unanswered--)
-      } else {
-        shard.refusal = error as Error
-        onError(shard.refusal)
-      }
-      return undefined
-    }
   }
 
   function own(job: ClaimedJob | undefined, shard: Shard): ClaimedJob | undefined {
@@ -145,28 +79,52 @@ export function createShardedSource(options: {
     return shard
   }
 
-  async function claimFrom(shard: Shard): Promise<ClaimedJob | undefined> {
-    shard.served++
-    shard.refusal = undefined
-    const keep = (job: ClaimedJob | undefined) => {
-      if (job !== undefined) shard.late.push(job)
+  const claimFrom = async (shard: Shard) => own(await shard.claim(), shard)
+
+  /** Claims from the same shard in one command, unless that shard is ahead of the others. */
+  async function completeAndClaim(job: ClaimedJob): Promise<ClaimedJob | undefined> {
+    const shard = ownerOf(job)
+    const least = next() ?? shard
+    if (shard.served - least.served <= aheadMax) {
+      shard.served++
+      const claimed = await shard.source.complete(job, { claimNext: true })
+      if (claimed === undefined) shard.noteEmpty()
+      return own(claimed, shard)
     }
-    const job = shard.late.shift() ?? (await ask(shard, shard.source.claim(), keep))
-    if (job === undefined) noteEmpty(shard)
-    return own(job, shard)
+    const completion = shard.source.complete(job, { claimNext: false })
+    const [completed, claimed] = await Promise.allSettled([completion, claimFrom(least)])
+    const other = claimed.status === 'fulfilled' ? claimed.value : undefined
+    if (completed.status === 'fulfilled') return other
+    least.keep(other)
+    throw completed.reason
   }
 
-  async function peek(shard: Shard): Promise<Waiting> {
-    const late = { count: shard.late.length, oldest: shard.late[0]?.id }
-    if (shard.unanswered > 0) return late
-    const { count, oldest } = (await ask(shard, shard.source.peek())) ?? none
-    if (count > 0 && shard.emptyUntil > 0) noteFilled(shard)
-    return { count: count + late.count, oldest: late.oldest ?? oldest }
+  async function renew(jobs: readonly ClaimedJob[]): Promise<string[]> {
+    const byShard = new Map<Shard, ClaimedJob[]>()
+    for (const job of jobs) {
+      const shard = ownerOf(job)
+      byShard.set(shard, [...(byShard.get(shard) ?? []), job])
+    }
+    const renewals = await Promise.allSettled(
+      [...byShard].map(([{ source }, mine]) =>
+        withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
+      ),
+    )
+    const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
+    for (const failure of failures) onError(failure as Error)
+    return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   }
 
   return {
     async peek() {
-      const all = await Promise.all([...shards.values()].map(peek))
+      const all = await Promise.all(
+        [...shards.values()].map(async (shard) => {
+          const waiting = await shard.peek()
+          if (waiting.count > 0 && shard.wasEmpty) shard.noteFilled(servedMin())
+          return waiting
+        }),
+      )
       return {
         count: all.reduce((sum, { count }) => sum + count, 0),
         // The smallest id is the oldest, because ids begin with a time.
@@ -175,9 +133,7 @@ export function createShardedSource(options: {
     },
 
     async hasPostponed() {
-      const answers = [...shards.values()].map(
-        async (shard) => shard.unanswered === 0 && (await ask(shard, shard.source.hasPostponed())),
-      )
+      const answers = [...shards.values()].map((shard) => shard.hasPostponed())
       return (await Promise.all(answers)).includes(true)
     },
 
@@ -192,44 +148,13 @@ export function createShardedSource(options: {
       return undefined
     },
 
-    async complete(job, { claimNext }) {
-      const shard = ownerOf(job)
-      if (!claimNext) return shard.source.complete(job, { claimNext })
-      const least = next() ?? shard
-      if (shard.served - least.served <= aheadMax) {
-        shard.served++
-        const claimed = await shard.source.complete(job, { claimNext })
-        if (claimed === undefined) noteEmpty(shard)
-        return own(claimed, shard)
-      }
-      const completion = shard.source.complete(job, { claimNext: false })
-      const [completed, claimed] = await Promise.allSettled([completion, claimFrom(least)])
-      if (completed.status === 'fulfilled')
-        return claimed.status === 'fulfilled' ? claimed.value : undefined
-      if (claimed.status === 'fulfilled' && claimed.value !== undefined)
-        least.late.push(claimed.value)
-      throw completed.reason
-    },
+    complete: (job, { claimNext }) =>
+      claimNext ? completeAndClaim(job) : ownerOf(job).source.complete(job, { claimNext }),
 
     postpone: (job, ms) => ownerOf(job).source.postpone(job, ms),
     release: (job) => ownerOf(job).source.release(job),
 
-    async renew(jobs) {
-      const byShard = new Map<Shard, ClaimedJob[]>()
-      for (const job of jobs) {
-        const shard = ownerOf(job)
-        byShard.set(shard, [...(byShard.get(shard) ?? []), job])
-      }
-      const renewals = await Promise.allSettled(
-        [...byShard].map(([{ source }, mine]) =>
-          withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
-        ),
-      )
-      const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-      if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
-      for (const failure of failures) onError(failure as Error)
-      return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-    },
+    renew,
 
     async close() {
       isClosed = true

@@ -1,5 +1,6 @@
 import { limits, momentDeviceFields } from '@intake/contract'
 import { countedName } from './counted-name.ts'
+import { keepKnown } from './known-names.ts'
 import { textWarnings } from './text-warnings.ts'
 
 const period = `time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
@@ -11,6 +12,7 @@ const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
 const warningsMax = 1_000
+const day = "toDate({from:DateTime64(3, 'UTC')})"
 
 /**
  * SQL for the JSON type of a param. Integers and doubles have the same type, because a client may
@@ -66,6 +68,7 @@ export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
     SELECT bundle_identifier, ${countedName('logs.event')} AS event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
       device.version_code AS version_code, ${countedName("ifNull(device.version_name, '')")} AS version_name,
+      cityHash64(event, param, type, ifNull(toString(version_code), ''), version_name) AS name,
       min(time) AS first_seen, max(time) AS last_seen, count() AS records, uniqCombined64(device_uuid) AS devices
     FROM intake.logs
     ARRAY JOIN ${paths} AS path
@@ -80,12 +83,22 @@ export const countDays = (hasAllValues: boolean) => `WITH
     ARRAY JOIN ${recordWarnings(hasAllValues)} AS found
     WHERE ${period}
     GROUP BY bundle_identifier, warning, event, path, version_name
-    ORDER BY records DESC LIMIT ${warningsMax} BY bundle_identifier)
-SELECT bundle_identifier, toDate({from:DateTime64(3, 'UTC')}) AS day, all_entries.list AS entries, all_warnings.list AS warnings, {ver:UInt64} AS ver
+    ORDER BY records DESC LIMIT ${warningsMax} BY bundle_identifier),
+  kept_entries AS (${keepKnown({ count: 'catalogue', source: 'entries', period: day })})
+SELECT bundle_identifier, ${day} AS day, all_entries.list AS entries, all_warnings.list AS warnings,
+  all_entries.names AS new_names, {ver:UInt64} AS ver
 FROM (
   SELECT bundle_identifier, groupArray(
-    (event, param, type, version_code, version_name, first_seen, last_seen, records, devices)::${entryTuple}) AS list
-  FROM entries GROUP BY bundle_identifier) AS all_entries
+    (event, param, type, version_code, version_name, first_seen, last_seen, records, devices)::${entryTuple}) AS list,
+    groupArrayArray(new_names) AS names
+  FROM (
+    SELECT bundle_identifier, if(is_kept, kept.event, '') AS event, if(is_kept, kept.param, '') AS param,
+      if(is_kept, kept.type, 'event') AS type, if(is_kept, kept.version_code, NULL) AS version_code,
+      if(is_kept, kept.version_name, '') AS version_name, min(kept.first_seen) AS first_seen,
+      max(kept.last_seen) AS last_seen, sumIf(kept.records, is_kept OR kept.param = '') AS records,
+      max(kept.devices) AS devices, groupUniqArrayIf(name, is_new) AS new_names
+    FROM kept_entries AS kept GROUP BY bundle_identifier, event, param, type, version_code, version_name)
+  GROUP BY bundle_identifier) AS all_entries
 LEFT JOIN (
   SELECT bundle_identifier, groupArray(
     (warning, event, path, version_name, first_seen, last_seen, records, example)::${warningTuple}) AS list

@@ -1,4 +1,5 @@
 import { countedName } from './counted-name.ts'
+import { keepKnown } from './known-names.ts'
 
 /** The type of an element of the column `event_counts`. */
 const eventTuple =
@@ -42,19 +43,22 @@ export const countHours = `WITH
     FROM placed GROUP BY bundle_identifier, hour, event, version_code, version_name),
   ranked AS (
     SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM by_version),
-  events AS (
-    SELECT bundle_identifier, hour, if(place > ${pairsMax}, '', event) AS name, version_code, version_name,
-      sum(ranked.records) AS records
-    FROM ranked GROUP BY bundle_identifier, hour, name, version_code, version_name),
-  devices AS (
-    SELECT bundle_identifier, hour, version_name, hex(uniqCombined64MergeState(12)(ranked.devices)) AS state
-    FROM ranked GROUP BY bundle_identifier, hour, version_name)
-SELECT bundle_identifier, hour, by_event.list AS event_counts, by_device.list AS device_states, {ver:UInt64} AS ver
+  pairs AS (
+    SELECT bundle_identifier, hour, if(place > ${pairsMax}, '', ranked.event) AS event, version_code, version_name,
+      cityHash64(event, ifNull(toString(version_code), ''), version_name) AS name,
+      sum(ranked.records) AS records, uniqCombined64MergeState(12)(ranked.devices) AS devices
+    FROM ranked GROUP BY bundle_identifier, hour, event, version_code, version_name),
+  kept AS (${keepKnown({ count: 'hours', source: 'pairs', period: 'hour' })})
+SELECT bundle_identifier, hour,
+  groupArrayIf((event, version_code, version_name, records)::${eventTuple}, is_pair) AS event_counts,
+  groupArrayIf((version_name, hex(devices))::Tuple(version_name String, state String), NOT is_pair) AS device_states,
+  groupArrayArrayIf(names, NOT is_pair) AS new_names, {ver:UInt64} AS ver
 FROM (
-  SELECT bundle_identifier, hour,
-    groupArray((name, version_code, version_name, records)::${eventTuple}) AS list
-  FROM events GROUP BY bundle_identifier, hour) AS by_event
-INNER JOIN (
-  SELECT bundle_identifier, hour,
-    groupArray((version_name, state)::Tuple(version_name String, state String)) AS list
-  FROM devices GROUP BY bundle_identifier, hour) AS by_device USING (bundle_identifier, hour)`
+  SELECT bundle_identifier, hour, if(is_kept, kept.event, '') AS event,
+    if(is_kept, kept.version_code, NULL) AS version_code, if(is_kept, kept.version_name, '') AS version_name,
+    grouping(event) = 0 AS is_pair, sum(kept.records) AS records,
+    uniqCombined64MergeState(12)(kept.devices) AS devices, groupUniqArrayIf(name, is_new) AS names
+  FROM kept
+  GROUP BY GROUPING SETS (
+    (bundle_identifier, hour, event, version_code, version_name), (bundle_identifier, hour, version_name)))
+GROUP BY bundle_identifier, hour`

@@ -15,12 +15,17 @@ const keptVer = '18446744073709551615'
 
 /** The tables of counts, and what a kept count has. It has no trace of single devices or records. */
 const countTables = [
-  { table: 'hours_raw', period: 'hour', columns: 'event_counts', kept: 'event_counts' },
+  {
+    table: 'hours_raw',
+    period: 'hour',
+    columns: 'event_counts, new_names',
+    kept: 'event_counts, new_names',
+  },
   {
     table: 'days_raw',
     period: 'day',
-    columns: 'entries, warnings',
-    kept: `entries, arrayMap(one -> (one.1, one.2, one.3, one.4, one.5, one.6, one.7, toUUID('00000000-0000-0000-0000-000000000000')), warnings)`,
+    columns: 'new_names, entries, warnings',
+    kept: `new_names, entries, arrayMap(one -> (one.1, one.2, one.3, one.4, one.5, one.6, one.7, toUUID('00000000-0000-0000-0000-000000000000')), warnings)`,
   },
 ] as const
 

@@ -46,9 +46,10 @@ export function findAnalystFaults(analyst: Omit<Analyst, 'passwordSha256'>): str
   const { name, bundles, without, pseudonyms } = analyst
   const both = without.filter((column) => pseudonyms.includes(column))
   return [
-    ...(/^[a-z][a-z0-9_]{0,30}$/.test(name)
+    // intake_dbt is the database of deploy/clickhouse/dbt.xml.
+    ...(/^(?!dbt$)[a-z][a-z0-9_]{0,30}$/.test(name)
       ? []
-      : ['a name has 1 to 31 characters: small letters, digits and _, first a letter']),
+      : ['a name has 1 to 31 characters: small letters, digits and _, first a letter, not dbt']),
     ...(bundles.length > 0 ? [] : ['name at least one application (--bundle)']),
     ...bundles
       .filter((bundle) => !/^[^*]{1,255}$/.test(bundle.replace(/\.\*$/, '')))

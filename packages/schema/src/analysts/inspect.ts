@@ -1,10 +1,13 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { conditionOf, databaseOf, definerOf, type Analyst } from './analyst.ts'
-import { expectedRights } from './rights.ts'
+import { databaseOf, definerOf, type Analyst } from './analyst.ts'
+import { usersOf } from './rights.ts'
 import { readAnalysts } from './store.ts'
 import { viewsOf } from './views.ts'
 
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
+
+/** What an analyst has, in words for an operator. Some things also have SQL, which can differ. */
+type Facts = Map<string, string>
 
 /** The differences of all analysts from their definitions, in words for an operator. */
 export async function findDifferencesOfAnalysts(clickhouse: Reader): Promise<string[]> {
@@ -24,79 +27,52 @@ export async function findAnalystDifferences(
   clickhouse: Reader,
   analyst: Analyst,
 ): Promise<string[]> {
-  const [users, rights, policies, views] = await Promise.all([
-    findMissingUsers(clickhouse, analyst),
-    findGrantDifferences(clickhouse, analyst),
-    findPolicyDifferences(clickhouse, analyst),
-    findViewDifferences(clickhouse, analyst),
-  ])
-  // Without users, their rights are missing, too.
-  const differences = users.length > 0 ? [...users, ...views] : [...rights, ...policies, ...views]
-  return differences.map((difference) => `analyst ${analyst.name}: ${difference}`)
-}
-
-async function findMissingUsers(clickhouse: Reader, analyst: Analyst): Promise<string[]> {
-  const rows = await clickhouse.query<{ name: string }>('SELECT name FROM system.users')
-  const known = new Set(rows.map(({ name }) => name))
-  return [databaseOf(analyst), definerOf(analyst)]
-    .filter((name) => !known.has(name))
-    .map((name) => `the user ${name} is missing`)
-}
-
-async function findGrantDifferences(clickhouse: Reader, analyst: Analyst): Promise<string[]> {
-  const rows = await clickhouse.query<{ key: string }>(
-    `SELECT concat(if(access_type = 'SELECT', '', concat(access_type, ' by ')), user_name, ' ',
-       ifNull(database, '*'), '.', ifNull(table, ''), if(isNull(column), '', concat(' ', column))) AS key
-     FROM system.grants
-     WHERE user_name IN {users:Array(String)} AND is_partial_revoke = 0 ORDER BY key`,
-    { users: [databaseOf(analyst), definerOf(analyst)] },
-  )
-  const { grants } = expectedRights(analyst)
-  const actual = new Set(rows.map(({ key }) => key))
-  return [
-    ...[...actual].filter((key) => !grants.includes(key)).map((key) => `it may read, too: ${key}`),
-    ...grants.filter((key) => !actual.has(key)).map((key) => `it may not read: ${key}`),
-  ]
-}
-
-async function findPolicyDifferences(clickhouse: Reader, analyst: Analyst): Promise<string[]> {
-  const rows = await clickhouse.query<{ table: string; same: 0 | 1 }>(
-    `SELECT table, formatQuery(concat('SELECT ', select_filter)) = formatQuery(concat('SELECT ', {wanted:String}))
-       AND is_restrictive = 0 AND apply_to_list = [{definer:String}] AS same
-     FROM system.row_policies
-     WHERE database = 'intake' AND has(apply_to_list, {definer:String}) ORDER BY table`,
-    { wanted: conditionOf(analyst), definer: definerOf(analyst) },
-  )
-  const { policies } = expectedRights(analyst)
-  const right = new Set(rows.filter(({ same }) => same === 1).map(({ table }) => table))
-  return policies
-    .filter((table) => !right.has(table))
-    .concat(rows.filter(({ same }) => same !== 1).map(({ table }) => table))
-    .filter((table, place, all) => all.indexOf(table) === place)
-    .map((table) => `the row policy on intake.${table} is missing or another one`)
-}
-
-async function findViewDifferences(clickhouse: Reader, analyst: Analyst): Promise<string[]> {
-  const database = databaseOf(analyst)
-  const rows = await clickhouse.query<{ name: string; select: string; definer: string }>(
-    `SELECT name, as_select AS select,
-       extract(create_table_query, 'DEFINER = (\\S+)') AS definer
-     FROM system.tables WHERE database = {database:String}`,
-    { database },
-  )
-  const wanted = viewsOf(analyst)
-  const compared = wanted.map(async ({ name, select = '' }) => {
-    const actual = rows.find((row) => row.name === name)
-    if (actual === undefined) return [`the view ${database}.${name} is missing`]
+  const [expected, actual] = [expectedFacts(analyst), await readFacts(clickhouse, analyst)]
+  const compared = [...new Set([...expected.keys(), ...actual.keys()])].map(async (fact) => {
+    const [wanted, found] = [expected.get(fact), actual.get(fact)]
+    if (found === undefined) return [`${fact} is missing`]
+    if (wanted === undefined) return [`${fact} is too much`]
+    if (wanted === found) return []
     const [row] = await clickhouse.query<{ same: 0 | 1 }>(
-      'SELECT formatQuery({actual:String}) = formatQuery({select:String}) AS same',
-      { actual: actual.select, select },
+      'SELECT formatQuery({found:String}) = formatQuery({wanted:String}) AS same',
+      { found, wanted },
     )
-    const isSame = row?.same === 1 && actual.definer === `\`${definerOf(analyst)}\``
-    return isSame ? [] : [`the view ${database}.${name} has another query or definer`]
+    return row?.same === 1 ? [] : [`${fact} was changed`]
   })
-  const surplus = rows
-    .filter(({ name }) => !wanted.some((view) => view.name === name))
-    .map(({ name }) => `${database}.${name} is none of its views`)
-  return [...(await Promise.all(compared)).flat(), ...surplus]
+  return (await Promise.all(compared)).flat().map((words) => `analyst ${analyst.name}: ${words}`)
+}
+
+function expectedFacts(analyst: Analyst): Facts {
+  const facts: Facts = new Map()
+  for (const { name, tables, policies } of usersOf(analyst)) {
+    facts.set(`the user ${name}`, '')
+    for (const table of tables) facts.set(`the right of ${name} to SELECT ON ${table}`, '')
+    for (const [table, condition] of Object.entries(policies)) {
+      facts.set(`the row policy of ${name} on ${table}`, `SELECT ${condition}`)
+    }
+  }
+  for (const { name, select = '' } of viewsOf(analyst)) {
+    facts.set(`the view ${databaseOf(analyst)}.${name} by ${definerOf(analyst)}`, select)
+  }
+  return facts
+}
+
+async function readFacts(clickhouse: Reader, analyst: Analyst): Promise<Facts> {
+  const rows = await clickhouse.query<{ fact: string; sql: string }>(
+    `SELECT concat('the user ', name) AS fact, '' AS sql
+     FROM system.users WHERE name IN {users:Array(String)}
+     UNION ALL
+     SELECT concat('the right of ', user_name, ' to ', access_type::String, ' ON ', ifNull(database, '*'), '.',
+       ifNull(table, '*'), if(isNull(column), '', concat(' (', column, ')'))), ''
+     FROM system.grants WHERE user_name IN {users:Array(String)} AND is_partial_revoke = 0
+     UNION ALL
+     SELECT concat('the row policy of ', user, ' on ', database, '.', table),
+       concat('SELECT ', select_filter, if(is_restrictive, ' restrictive', ''))
+     FROM system.row_policies ARRAY JOIN apply_to_list AS user WHERE user IN {users:Array(String)}
+     UNION ALL
+     SELECT concat('the view ', database, '.', name, ' by ', ifNull(nullIf(extract(create_table_query, 'DEFINER = \`?([^ \`]+)'), ''), 'nobody')), as_select
+     FROM system.tables WHERE database = {database:String}`,
+    { users: usersOf(analyst).map(({ name }) => name), database: databaseOf(analyst) },
+  )
+  return new Map(rows.map(({ fact, sql }) => [fact, sql]))
 }

@@ -20,6 +20,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   sessions: [],
   gaps: ['extra'],
   recent: ['text'],
+  crashes: ['params'],
   deletions: [],
   hours: [],
   device_hours: [],

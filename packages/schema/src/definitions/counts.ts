@@ -8,14 +8,13 @@ const version = {
   version_code: 'device.version_code; NULL if it was not sent.',
   version_name: 'device.version_name; empty if it was not sent.',
 }
+const others = `beyond ${limits.monthNames.toLocaleString('en')} in a month`
 const hourVersion = {
   ...version,
-  version_name:
-    'device.version_name; empty if it was not sent, or one of the rarest, beyond the 500 of an hour.',
+  version_name: 'device.version_name; empty if it was not sent, or one of the others.',
 }
 const event = {
-  event:
-    'Name of the event; empty: the rarest pairs of event and version, beyond 2,000 in an hour.',
+  event: `Name of the event; empty: the rarest pairs of event and version, beyond 2,000 in an hour, and those ${others}.`,
 }
 const seen = {
   first_seen: 'Time of the first such record, UTC.',
@@ -39,7 +38,7 @@ const catalogueKey = {
 const hourColumn = "CAST(hours_raw.hour, 'DateTime64(3, ''UTC'')') AS hour"
 
 /** Whether a day has all names. If it was cut, a name that is missing in it may have been sent. */
-const isWhole = `length(entries) < ${limits.catalogueEntries}`
+const isWhole = `length(entries) < ${limits.catalogueEntries} AND NOT has(entries.event, '')`
 
 const numbersIn = (text: string) =>
   `arrayMap(digits -> toInt64OrZero(digits), extractAll(${text}, '[0-9]+'))`
@@ -112,6 +111,7 @@ GROUP BY bundle_identifier, hour, version_name`,
     comment: 'The events and params that applications send, by type and version.',
     columns: {
       ...catalogueKey,
+      event: `${catalogueKey.event} Empty: events and params ${others}, counted together.`,
       type: 'number, text, boolean or list; event for the event itself.',
       ...version,
       ...seen,
@@ -199,6 +199,25 @@ FROM (
   WHERE NOT (${isWhole})
 )
 GROUP BY bundle_identifier, warning, event, path, version_name`,
+  },
+  {
+    name: 'counted_names',
+    comment: 'Names that are counted apart in the month in which they were first counted.',
+    columns: {
+      counts: 'hours or catalogue.',
+      ...application,
+      period: 'The hour or day that lists the name, UTC.',
+      name: 'Hash of a pair of event and version, or of an entry of the catalogue.',
+    },
+    select: `SELECT 'hours' AS counts, bundle_identifier, hours_raw.hour AS period, name
+FROM intake.hours_raw FINAL
+ARRAY JOIN new_names AS name
+GROUP BY bundle_identifier, period, name
+UNION ALL
+SELECT 'catalogue' AS counts, bundle_identifier, toDateTime(days_raw.day, 'UTC') AS period, name
+FROM intake.days_raw FINAL
+ARRAY JOIN new_names AS name
+GROUP BY bundle_identifier, period, name`,
   },
   {
     name: 'counted',

@@ -1,30 +1,35 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pause } from '@intake/runtime'
 import { databaseOf, rightsXml, type Analyst } from '@intake/schema'
 import { findClickHouse } from '../clickhouse.ts'
-import { folderOfClickHouse } from '../endpoints.ts'
+import { folderOfClickHouse, runningStack, UsageError } from '../endpoints.ts'
+
+const restartMs = 60_000
+const pollMs = 100
 
 /**
- * Writes the users of an analyst for the ClickHouse of `npm start`, which has no SQL for users. It
- * reads the file when it starts.
+ * Makes the users of an analyst in the ClickHouse of `npm start`, which has no SQL for users: it
+ * reads their file when it starts, so it is restarted.
  *
  * @returns whether ClickHouse is that of `npm start`
  */
 export async function writeUserFile(analyst: Analyst): Promise<boolean> {
   const file = await placeOf(analyst)
   if (file === undefined) return false
-  const part = `${file}.part`
-  await writeFile(part, rightsXml(analyst, '127.0.0.1'), { mode: 0o600 })
-  await rename(part, file)
+  await writeFile(`${file}.part`, rightsXml(analyst, '127.0.0.1'), { mode: 0o600 })
+  await rename(`${file}.part`, file)
+  await restartClickHouse()
   return true
 }
 
-/** @returns whether there was such a file, so that the users end with the next start */
+/** @returns whether there was such a file */
 export async function removeUserFile(analyst: Analyst): Promise<boolean> {
   const file = await placeOf(analyst)
   if (file === undefined || !existsSync(file)) return false
   await rm(file)
+  await restartClickHouse()
   return true
 }
 
@@ -35,3 +40,21 @@ async function placeOf(analyst: Analyst): Promise<string | undefined> {
   await mkdir(users, { recursive: true, mode: 0o700 })
   return join(users, `${databaseOf(analyst)}.xml`)
 }
+
+/** Resolves when `npm start` has started ClickHouse again. Workers repeat what this interrupts. */
+async function restartClickHouse(): Promise<void> {
+  const deadline = performance.now() + restartMs
+  const before = await readPid()
+  if (before !== null) process.kill(before, 'SIGKILL')
+  for (;;) {
+    const pid = await readPid()
+    if (pid !== null && pid !== before) return
+    if (performance.now() >= deadline) {
+      throw new UsageError('npm start has not restarted ClickHouse: see its output.')
+    }
+    await pause(pollMs)
+  }
+}
+
+/** The process of the running stack's ClickHouse; null while it starts. */
+const readPid = async () => (await runningStack())?.pids.clickhouse ?? null

@@ -102,7 +102,7 @@ export function defineAnalystCommands(analysts: Command): void {
     .option('--json', 'print the definition as JSON')
     .action((name: string, options: Options & { sql?: boolean; xml?: boolean }) =>
       change(name, (clickhouse, analyst) => {
-        const sql = printable(rightsSql(analyst), clickhouse.cluster)
+        const sql = printable(rightsSql(analyst, clickhouse.cluster))
         if (options.sql) return printForShell(sql)
         if (options.xml) return printForShell(rightsXml(analyst).trimEnd())
         if (options.json) return printJson(describe(analyst))
@@ -126,7 +126,7 @@ export function defineAnalystCommands(analysts: Command): void {
         note(
           'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
         )
-        note(printable(removalSql(analyst), clickhouse.cluster))
+        note(printable(removalSql(analyst, clickhouse.cluster)))
       }),
     )
 }
@@ -213,10 +213,11 @@ async function define(
   if (faults.length > 0) throw new UsageError(`${faults.join('; ')}.`)
   await noteAnalyst(action, analyst)
   await writeAnalyst(clickhouse, analyst)
+  const isEmbedded = await writeUserFile(analyst)
   const state = await defineAnalyst(clickhouse, analyst)
-  const isWritten = await writeUserFile(analyst)
-  if (isWritten)
-    return note('End npm start and start it again: ClickHouse reads its users at the start.')
+  if (isEmbedded) {
+    note("With file(), users of npm start's own engine can read all its data: docs/analysts.md.")
+  }
   if (state === 'defined') return
   if (state === 'cluster') {
     note(
@@ -228,7 +229,7 @@ async function define(
         `show ${analyst.name} --xml), then run intake setup:`,
     )
   }
-  note(printable(rightsSql(analyst), clickhouse.cluster))
+  note(printable(rightsSql(analyst, clickhouse.cluster)))
 }
 
 const change = (
@@ -244,12 +245,5 @@ const change = (
     { requestTimeoutMs: timeoutMs },
   )
 
-/** Prints statements for a client. On a cluster, each is for all servers. */
-const printable = (statements: readonly string[], cluster: string | undefined) =>
-  statements
-    .map((statement) =>
-      cluster === undefined
-        ? `${statement};`
-        : `${statement.replace(/^((?:CREATE|ALTER|DROP) USER(?: IF (?:NOT )?EXISTS)?|(?:CREATE|DROP) ROW POLICY (?:OR REPLACE|IF EXISTS)|GRANT)/, `$1 ON CLUSTER '${cluster}'`)};`,
-    )
-    .join('\n')
+const printable = (statements: readonly string[]) =>
+  statements.map((statement) => `${statement};`).join('\n')

@@ -1,13 +1,16 @@
 import type { Command } from 'commander'
-import { linesOf, tools, type Access } from '../connect/tools.ts'
+import { toolsFor, type Access } from '../connect/tools.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { note, print } from '../print.ts'
 
 const hidden = 'PASSWORD'
 
+const example = { host: '', port: 0, user: '', password: '', isSecure: true }
+const names = Object.keys(toolsFor(example))
+
 export function defineConnect(connect: Command): void {
   connect
-    .argument('[tool]', `one of ${tools.map(({ name }) => name).join(', ')}; default: all`)
+    .argument('[tool]', `one of ${names.join(', ')}; default: all`)
     .option('--url <url>', 'ClickHouse, with the user; default: the analyst of npm start')
     .option('--show-password', 'print the password, too')
     .addHelpText(
@@ -17,14 +20,14 @@ Example for a server: intake connect grafana --url https://analyst@clickhouse.ex
 docs/connect.md says what each tool can and cannot read.`,
     )
     .action(async (name: string | undefined, flags: { url?: string; showPassword?: boolean }) => {
-      const chosen = tools.filter((tool) => name === undefined || tool.name === name)
-      if (chosen.length === 0)
-        throw new UsageError(`There is no tool ${name}: ${tools.map((it) => it.name).join(', ')}.`)
+      if (name !== undefined && !names.includes(name)) {
+        throw new UsageError(`There is no tool ${name}: ${names.join(', ')}.`)
+      }
       const access = parseAccess(flags.url ?? (await urlOfAnalyst()))
-      const shown = flags.showPassword ? access : { ...access, password: hidden }
-      for (const tool of chosen) {
-        print(`${chosen.length > 1 ? `# ${tool.name}. ` : '# '}${tool.title}`)
-        print(`${linesOf(tool, shown).join('\n')}\n`)
+      const tools = toolsFor(flags.showPassword ? access : { ...access, password: hidden })
+      for (const [tool, { title, text }] of Object.entries(tools)) {
+        if (name !== undefined && name !== tool) continue
+        print(`${name === undefined ? `# ${tool}. ` : '# '}${title}\n${text}\n`)
       }
       if (!flags.showPassword) note(`--show-password prints the password instead of ${hidden}.`)
     })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
@@ -65,7 +65,6 @@ async function run(file: string, options: Options): Promise<void> {
     onError: (error) => (lastError = error),
   })
   const sink = createJobSink({ redis, kind: 'logs' })
-  const out = createRejectedFile(rejected)
   let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
   try {
     const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
@@ -78,6 +77,7 @@ async function run(file: string, options: Options): Promise<void> {
     })
     const startedAt = performance.now()
     let toldAt = startedAt
+    let hasRejected = false
     const result = await importRecords({
       rows: readRows(file, map.format),
       map,
@@ -90,7 +90,12 @@ async function run(file: string, options: Options): Promise<void> {
         const [seconds, microseconds] = await redis.time()
         return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
       },
-      onRejected: (row, reason) => out.write({ line: row.line, reason, source: row.text }),
+      async onRejected({ line, text }, reason) {
+        const entry = `${JSON.stringify({ line, reason, source: text })}\n`
+        // The first one replaces what an earlier import has left.
+        await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
+        hasRejected = true
+      },
       onProgress({ imported, rejected: bad }, share) {
         const now = performance.now()
         if (now < toldAt + progressMs) return
@@ -101,7 +106,6 @@ async function run(file: string, options: Options): Promise<void> {
         )
       },
     })
-    await out.close()
     await storeEntries(redis)
     const { imported, rejected: bad, dropped, isStopped } = result
     if (bad > 0) process.exitCode = 2
@@ -116,7 +120,6 @@ async function run(file: string, options: Options): Promise<void> {
       throw new UsageError(`All of the first lines are rejected: does --map fit? See ${rejected}.`)
   } finally {
     policy?.close()
-    await out.close()
     await sink.close()
     redis.disconnect()
   }
@@ -149,23 +152,6 @@ async function untilRoom(redis: Redis): Promise<void> {
     if ((await redis.llen('{intake}:logs:wait')) < waitingMax) return
     if (!isTold) note('waiting for workers to store what is in the queue')
     await pause(pollMs)
-  }
-}
-
-/** The file is made when the first line is rejected. */
-function createRejectedFile(path: string) {
-  let stream: ReturnType<typeof createWriteStream> | undefined
-  return {
-    write: (line: object) =>
-      new Promise<void>((resolve, reject) => {
-        stream ??= createWriteStream(path, { mode: 0o600 })
-        stream.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()))
-      }),
-    close: () =>
-      new Promise<void>((resolve) => {
-        if (stream === undefined) resolve()
-        else stream.end(resolve)
-      }),
   }
 }
 

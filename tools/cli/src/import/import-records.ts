@@ -114,8 +114,7 @@ function printRow(
   },
 ): { json: string | undefined; month: string } {
   const { map, policy, bundleIdentifier: bundle_identifier, context } = options
-  const value = map.format === 'json' ? parseRecord(row.text) : undefined
-  const source = map.read({ value, columns: row.columns })
+  const source = map.read(map.format === 'json' ? parseRecord(row.text) : row.columns)
   requireKept(source, { policy, bundle_identifier, nowMs: context.receivedAtMs })
   const user = source.user ?? source.device
   const device = source.device ?? source.user

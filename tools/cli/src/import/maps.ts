@@ -1,21 +1,55 @@
 import { readFile } from 'node:fs/promises'
 import { documentedDeviceFields } from '@intake/contract'
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { UsageError } from '../endpoints.ts'
-import {
-  isObject,
-  memberOf,
-  present,
-  RejectedError,
-  requireText,
-  requireTimeMs,
-  textAt,
-  type ReadEvent,
-} from './source-event.ts'
+import { isObject, RejectedError, requireText, requireTimeMs, textAt } from './source-event.ts'
+import type { SourceEvent } from './source-event.ts'
 
 /** How a kind of file is read. */
 export interface SourceMap {
   format: 'json' | 'csv'
-  read: ReadEvent
+  /**
+   * @param row the JSON value of a line, or the cells of CSV by the names in the header
+   * @throws {RejectedError} if it has no event
+   */
+  read: (row: unknown) => SourceEvent
+}
+
+/** The paths of what a source calls otherwise, in the order of preference. */
+interface Places {
+  id: string[]
+  time: string[]
+  user: string[]
+  device: string[]
+  deviceFields: Record<string, string>
+}
+
+/** Batch exports of PostHog have the properties as a text of JSON. */
+const postHog: Places = {
+  id: ['uuid'],
+  time: ['timestamp'],
+  user: ['distinct_id'],
+  device: ['properties.$device_id', 'distinct_id'],
+  deviceFields: {
+    os: 'properties.$os',
+    device_model: 'properties.$device_model',
+    manufacturer: 'properties.$device_manufacturer',
+    version_name: 'properties.$app_version',
+  },
+}
+
+const segment: Places = {
+  id: ['messageId', 'message_id'],
+  time: ['timestamp', 'originalTimestamp', 'receivedAt'],
+  user: ['userId', 'anonymousId'],
+  device: ['anonymousId', 'context.device.id', 'userId'],
+  deviceFields: {
+    os: 'context.os.name',
+    device_model: 'context.device.model',
+    manufacturer: 'context.device.manufacturer',
+    version_name: 'context.app.version',
+  },
 }
 
 /**
@@ -25,78 +59,66 @@ export interface SourceMap {
  * @throws {UsageError} if it is unknown, or if the file of a CSV map is wrong
  */
 export async function findMap(name: string, parse: (text: string) => unknown): Promise<SourceMap> {
-  if (name === 'posthog') return { format: 'json', read: readPostHog(parse) }
-  if (name === 'segment') return { format: 'json', read: readSegment }
   if (name.startsWith('csv:')) return { format: 'csv', read: await readCsvMap(name.slice(4)) }
-  throw new UsageError('Give --map posthog, segment or csv:FILE.')
-}
-
-/** Events as PostHog exports them. Batch exports have the properties as a text of JSON. */
-const readPostHog =
-  (parse: (text: string) => unknown): ReadEvent =>
-  ({ value }) => {
-    const sent = memberOf(value, 'properties')
-    const params = typeof sent === 'string' ? parse(sent) : sent
-    return {
-      id: textAt(value, 'uuid'),
-      event: requireText(textAt(value, 'event'), 'event'),
-      timeMs: requireTimeMs(textAt(value, 'timestamp')),
-      user: textAt(value, 'distinct_id'),
-      device: textAt(params, '$device_id') ?? textAt(value, 'distinct_id'),
-      params: isObject(params) ? params : {},
-      deviceFields: present({
-        os: textAt(params, '$os'),
-        device_model: textAt(params, '$device_model'),
-        manufacturer: textAt(params, '$device_manufacturer'),
-        version_name: textAt(params, '$app_version'),
-      }),
+  if (name === 'posthog') {
+    const read = (row: unknown) => {
+      const properties = isObject(row) ? row['properties'] : undefined
+      const parsed = typeof properties === 'string' ? parse(properties) : properties
+      return readPlaces(postHog, isObject(row) ? { ...row, properties: parsed } : {})
     }
+    return { format: 'json', read }
   }
+  if (name !== 'segment') throw new UsageError('Give --map posthog, segment or csv:FILE.')
+  const read = (row: unknown) => {
+    const call = isObject(row) ? row : {}
+    const { type = 'track', name: title, properties } = call
+    if (type === 'track') return readPlaces(segment, call)
+    if (type !== 'screen' && type !== 'page') {
+      throw new RejectedError('it is neither track, screen nor page')
+    }
+    const params = { ...(title !== undefined && { name: title }), ...(properties as object) }
+    return readPlaces(segment, { ...call, event: type, properties: params })
+  }
+  return { format: 'json', read }
+}
 
-const readSegment: ReadEvent = ({ value }) => {
-  const type = textAt(value, 'type') ?? 'track'
-  if (!['track', 'screen', 'page'].includes(type)) {
-    throw new RejectedError('it is neither track, screen nor page')
-  }
-  const name = textAt(value, 'name')
-  const properties = memberOf(value, 'properties')
+function readPlaces(places: Places, row: Record<string, unknown>): SourceEvent {
+  const { properties } = row
   return {
-    id: textAt(value, 'messageId', 'message_id'),
-    event: type === 'track' ? requireText(textAt(value, 'event'), 'event') : type,
-    timeMs: requireTimeMs(textAt(value, 'timestamp', 'originalTimestamp', 'receivedAt')),
-    user: textAt(value, 'userId', 'anonymousId'),
-    device: textAt(value, 'anonymousId', 'context.device.id', 'userId'),
-    params: {
-      ...(type !== 'track' && name !== undefined && { name }),
-      ...(isObject(properties) && properties),
-    },
-    deviceFields: present({
-      os: textAt(value, 'context.os.name'),
-      device_model: textAt(value, 'context.device.model'),
-      manufacturer: textAt(value, 'context.device.manufacturer'),
-      version_name: textAt(value, 'context.app.version'),
-    }),
+    id: textAt(row, ...places.id),
+    event: requireText(textAt(row, 'event'), 'event'),
+    timeMs: requireTimeMs(textAt(row, ...places.time)),
+    user: textAt(row, ...places.user),
+    device: textAt(row, ...places.device),
+    params: isObject(properties) ? properties : {},
+    deviceFields: mapPresent(places.deviceFields, (path) => textAt(row, path)),
   }
 }
 
-const singles = ['event', 'time', 'id', 'user', 'device'] as const
+/** Columns of CSV by what they are; a text after `=` is a constant. */
+const CsvMap = Type.Object(
+  {
+    event: Type.String(),
+    time: Type.String(),
+    id: Type.Optional(Type.String()),
+    user: Type.Optional(Type.String()),
+    device: Type.Optional(Type.String()),
+    /** By the name of the param; a column with `:number` becomes a number. */
+    params: Type.Optional(Type.Record(Type.String(), Type.String())),
+    device_fields: Type.Optional(Type.Record(Type.String(), Type.String())),
+  },
+  { additionalProperties: false },
+)
 
-/** What the file of a CSV map may have. */
-type CsvMap = Partial<Record<(typeof singles)[number], string>> & {
-  /** The column of each param; a name with `:number` becomes a number. */
-  params?: Record<string, string>
-  device_fields?: Record<string, string>
-}
-
-async function readCsvMap(path: string): Promise<ReadEvent> {
+async function readCsvMap(path: string): Promise<SourceMap['read']> {
   const map = parseCsvMap(await readFile(path, 'utf8'), path)
-  const { params = {}, device_fields: fields = {} } = map
-  return ({ columns }) => {
+  return (row) => {
     const at = (column: string | undefined) => {
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
-      if (!(column in columns)) throw new RejectedError(`there is no column ${column}`)
-      return columns[column] || undefined
+      const cell = (row as Record<string, string>)[column]
+      if (cell === undefined) throw new RejectedError(`there is no column ${column}`)
+      return cell || undefined
     }
     return {
       id: at(map.id),
@@ -104,55 +126,47 @@ async function readCsvMap(path: string): Promise<ReadEvent> {
       timeMs: requireTimeMs(at(map.time)),
       user: at(map.user),
       device: at(map.device ?? map.user),
-      params: Object.fromEntries(
-        Object.entries(params).flatMap(([name, column]) => {
-          const text = at(column.replace(/:number$/, ''))
-          if (text === undefined) return []
-          return [[name, column.endsWith(':number') ? requireNumber(text, column) : text]]
-        }),
-      ),
-      deviceFields: Object.fromEntries(
-        Object.entries(fields).flatMap(([name, column]) => {
-          const text = at(column)
-          return text === undefined ? [] : [[name, text]]
-        }),
-      ),
+      params: mapPresent(map.params ?? {}, (column) => {
+        const text = at(column.replace(/:number$/, ''))
+        return column.endsWith(':number') && text !== undefined ? toNumber(text, column) : text
+      }),
+      deviceFields: mapPresent(map.device_fields ?? {}, at),
     }
   }
 }
 
-function requireNumber(text: string, column: string): number {
+function toNumber(text: string, column: string): number {
   const number = Number(text)
-  if (text.trim() === '' || !Number.isFinite(number)) {
-    throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
-  }
-  return number
+  if (text.trim() !== '' && Number.isFinite(number)) return number
+  throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
 }
 
-function parseCsvMap(text: string, path: string): CsvMap {
+function parseCsvMap(text: string, path: string): Static<typeof CsvMap> {
   let map: unknown
   try {
     map = JSON.parse(text)
   } catch {
     throw new UsageError(`${path} is no JSON.`)
   }
-  const known = new Set<string>([...singles, 'params', 'device_fields'])
-  const isTexts = (value: unknown) =>
-    isObject(value) && Object.values(value).every((one) => typeof one === 'string')
-  if (!isObject(map)) throw new UsageError(`${path} is no JSON object.`)
-  const { params = {}, device_fields: fields = {}, ...columns } = map
-  const unknown = [
-    ...Object.keys(map).filter((name) => !known.has(name)),
-    ...Object.keys(isObject(fields) ? fields : {}).filter(
-      (name) => !documentedDeviceFields.has(name),
-    ),
-  ]
-  if (unknown.length > 0) throw new UsageError(`${path} has the unknown name ${unknown[0]}.`)
-  if (!isTexts(params) || !isTexts(fields) || !isTexts(columns)) {
-    throw new UsageError(`${path} must name columns as texts.`)
+  if (!Value.Check(CsvMap, map)) {
+    const [fault] = Value.Errors(CsvMap, map)
+    const problem = fault?.keyword === 'boolean' ? 'is not known' : fault?.message
+    throw new UsageError(`${path}: ${fault?.instancePath || 'it'} ${problem}.`)
   }
-  if (!('event' in map) || !('time' in map) || !('user' in map || 'device' in map)) {
-    throw new UsageError(`${path} needs event, time, and user or device.`)
+  if (map.user === undefined && map.device === undefined) {
+    throw new UsageError(`${path} must name user or device.`)
   }
+  const fields = Object.keys(map.device_fields ?? {})
+  const unknown = fields.find((name) => !documentedDeviceFields.has(name))
+  if (unknown !== undefined) throw new UsageError(`${path}: there is no device field ${unknown}.`)
   return map
+}
+
+/** Reads what each name stands for, and leaves out what the source does not have. */
+function mapPresent(
+  names: Record<string, string>,
+  read: (source: string) => unknown,
+): Record<string, unknown> {
+  const entries = Object.entries(names).map(([name, source]) => [name, read(source)] as const)
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }

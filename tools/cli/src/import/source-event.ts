@@ -15,9 +15,6 @@ export class RejectedError extends Error {
   override name = 'RejectedError'
 }
 
-/** Reads one line of a source. `columns` are its cells by the names in the header of a CSV file. */
-export type ReadEvent = (row: { value: unknown; columns: Record<string, string> }) => SourceEvent
-
 /** Returns the text under one of these paths, the first that has one. */
 export function textAt(value: unknown, ...paths: string[]): string | undefined {
   for (const path of paths) {
@@ -28,7 +25,7 @@ export function textAt(value: unknown, ...paths: string[]): string | undefined {
   return undefined
 }
 
-export const memberOf = (value: unknown, name: string): unknown =>
+const memberOf = (value: unknown, name: string): unknown =>
   isObject(value) ? value[name] : undefined
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -53,7 +50,3 @@ export function requireTimeMs(text: string | undefined): number {
   if (Number.isNaN(timeMs)) throw new RejectedError('its time is not ISO 8601 and no number')
   return timeMs
 }
-
-/** Leaves out what the source does not have. */
-export const present = (fields: Record<string, string | undefined>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -95,7 +95,7 @@ t.test('queries of analysts that never end', async (t) => {
     dataDir,
     port: 0,
     ...passwords,
-    queryMsMax: 20_000,
+    queryMsMax: 12_000,
     killMsMax: 5_000,
     say: (line) => said.push(line),
   })

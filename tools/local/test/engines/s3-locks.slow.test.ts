@@ -60,67 +60,34 @@ async function refused(t: Test, request: RawRequest, what: string): Promise<void
     t.fail(`it is served: ${what}`, { response })
 }
 
-const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
+const methods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'COPY']
 
 /**
- * Paths that the server must refuse even with a correct signature. Some lead out of the bucket, in
- * every encoding that S3rver, Koa or Node might decode. Others are unusual spellings of paths in
- * the bucket.
+ * Paths that the server must refuse even with a correct signature: they lead out of the bucket, in
+ * every encoding that S3rver, Koa or Node might decode, or are unusual spellings.
  */
 const outside = [
-  ...[1, 2, 3, 4].flatMap((levels) => [
-    `/${'../'.repeat(levels)}canary`,
-    `/${'..%2f'.repeat(levels)}canary`,
-    `/${'%2e%2e/'.repeat(levels)}canary`,
-    `/${'%2E%2E%2F'.repeat(levels)}canary`,
-    `/${'%252e%252e%252f'.repeat(levels)}canary`,
-    `/${'..\\'.repeat(levels)}canary`,
-    `/${'..%5c'.repeat(levels)}canary`,
-    `/intake/${'../'.repeat(levels)}canary`,
-    `/intake/${'..%2f'.repeat(levels)}canary`,
-    `/intake/a/${'%2e%2e/'.repeat(levels)}canary`,
-    `/intake/${'%2e%2e%2f'.repeat(levels)}outside/x`,
-    `/intake/${'%c0%ae%c0%ae/'.repeat(levels)}canary`,
-  ]),
+  '/../../canary',
+  '/..%2f..%2fcanary',
+  '/%2e%2e/%2e%2e/canary',
+  '/%252e%252e%252fcanary',
+  '/..%5c..%5ccanary',
+  '/intake/../../../canary',
+  '/intake/%2e%2e%2f%2e%2e%2foutside/x',
   '/',
   '//intake/a/b.txt',
-  '/./intake/a/b.txt',
-  '/intake//a/b.txt',
   '/intake/a/./b.txt',
-  '/intake/a/b.txt/',
   '/intake/a/b.txt%00',
   '/intake/a%2fb.txt',
-  '/intake/a/b%2etxt',
-  '/intake/...',
-  '/..',
   '/%2e%2e',
-  '/%2e%2e%2f',
-  '/.',
-  '/%2f',
-  '/intake/',
   '*',
-  'intake/a/b.txt',
-  `http://127.0.0.1:${port}/intake/a/b.txt`,
   `http://127.0.0.1:${port}/..%2f..%2fcanary`,
-  `/intake/${'a'.repeat(8_000)}`,
   `/intake/${'a/'.repeat(1_000)}b`,
-  '/intake/a/b.txt#fragment',
 ]
-
 const inside = [
   '/intake',
   '/intake/a/b.txt',
-  '/intake?prefix=',
   '/intake?list-type=2',
-  '/intake?delete',
-  '/intake?location',
-  '/intake?uploads',
-  '/intake?website',
-  '/intake?cors',
-  '/intake/a/b.txt?uploads',
-  '/intake/a/b.txt?uploadId=1&partNumber=1',
-  '/intake/a/b.txt?uploadId=..%2f..%2f..%2fx&partNumber=..%2fx',
-  '/intake/a/b.txt?tagging',
   '/intake/a/b.txt?acl',
   '/other',
 ]
@@ -136,24 +103,11 @@ const dated = () => ({ 'x-amz-date': now(), 'x-amz-content-sha256': nothing })
 const pretences: { query?: string; headers?: () => Record<string, string> }[] = [
   {},
   { query: 'X-Amz-Signature=x' },
-  { query: 'x-amz-signature=x' },
-  { query: 'X-Amz-Algorithm=x' },
-  {
-    query: `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=intake%2F20261125%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=${now()}&X-Amz-Expires=604800&X-Amz-SignedHeaders=host&X-Amz-Signature=${'a'.repeat(64)}`,
-  },
+  { query: 'X-Amz-Algorithm=x', headers: () => ({ authorization: v4('intake'), ...dated() }) },
   { query: 'AWSAccessKeyId=intake&Expires=9999999999&Signature=x' },
-  { query: 'authorization=x' },
-  { headers: () => ({ authorization: '' }) },
   { headers: () => ({ authorization: 'AWS intake:x', ...dated() }) },
-  { headers: () => ({ authorization: 'Basic aW50YWtlOng=', ...dated() }) },
-  { headers: () => ({ authorization: 'AWS4-HMAC-SHA256', ...dated() }) },
-  { headers: () => ({ authorization: v4('intake'), ...dated() }) },
-  { headers: () => ({ authorization: v4('intake') }) },
-  { headers: () => ({ authorization: v4('S3RVER'), ...dated() }) },
   { headers: () => ({ authorization: v4('__proto__'), ...dated() }) },
   { headers: () => ({ authorization: v4('intake', ''), ...dated() }) },
-  { query: 'X-Amz-Algorithm=x', headers: () => ({ authorization: v4('intake'), ...dated() }) },
-  { query: 'x-amz-copy-source=%2Fintake%2Fa%2Fb.txt&X-Amz-Signature=x' },
 ]
 
 async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
@@ -218,36 +172,19 @@ function decoded(target: string) {
 test('403: what Intake does not use is refused in spite of a correct signature', async (t) => {
   const tries: [string, string, Record<string, string>?][] = [
     ['GET', '/'],
-    ['GET', '/intake'],
     ['DELETE', '/intake'],
     ['POST', '/intake?delete='],
-    ['POST', '/intake'],
-    ['OPTIONS', '/intake/a/b.txt', { origin: 'http://x', 'access-control-request-method': 'GET' }],
-    ...['location', 'uploads', 'website', 'cors', 'acl', 'policy'].flatMap(
-      (name): [string, string][] => [
-        ['GET', `/intake?${name}=`],
-        ['PUT', `/intake?${name}=`],
-      ],
-    ),
+    ['GET', '/intake?acl='],
+    ['PUT', '/intake?policy='],
     ['GET', '/intake?prefix=..%2F..%2F'],
-    ['GET', '/intake?prefix=%2e%2e%2f'],
-    ['GET', '/intake?prefix=&marker=%2e%2e'],
-    ['GET', '/intake?prefix=a&prefix=b'],
     ['GET', '/intake?marker=&prefix=%00'],
     ['POST', '/intake/a/b.txt?uploads='],
-    ['PUT', '/intake/c?partNumber=1&uploadId=1'],
-    ['PUT', '/intake/c?tagging='],
-    ['PUT', '/intake/c', { 'x-amz-copy-source': '/intake/a/b.txt' }],
     ['PUT', '/intake/c', { 'x-amz-copy-source': '/../../canary' }],
     ['PUT', '/intake/c', { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }],
-    ['PUT', '/intake/c', { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' }],
     ['PUT', '/intake/c', { 'x-amz-website-redirect-location': 'http://x' }],
     ['PUT', '/intake/c', { 'transfer-encoding': 'chunked' }],
     ['GET', '/intake/a/b.txt', { host: 'attacker.example' }],
-    ['GET', '/intake/a/b.txt', { host: `127.0.0.1.attacker.example:${port}` }],
-    ['GET', '/intake/a/b.txt', { host: 'intake.s3.amazonaws.com' }],
     ['GET', '/a/b.txt', { host: 'intake.s3-website.amazonaws.com' }],
-    ['GET', '/intake/a/b.txt', { host: '' }],
   ]
   await forEachItem(tries, async ([method, target, headers = {}]) => {
     const request = { method, target, headers }

@@ -4,7 +4,6 @@ import {
   request,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
-  type ServerResponse,
 } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -172,71 +171,6 @@ t.test('a query ends when its client closes the connection', { skip }, async (t)
   await until('the query runs', async () => (await running()) === 1)
   client.destroy()
   await until('the query has ended', async () => (await running()) === 0)
-})
-
-t.test('pipelined requests start one after the other, until their client leaves', async (t) => {
-  let running = 0
-  let started = 0
-  const waiting: ServerResponse[] = []
-  const engine = createServer((incoming, response) => {
-    t.equal(++running, 1, 'one at a time')
-    started++
-    response.on('close', () => running--)
-    if (incoming.url === '/wait') waiting.push(response)
-    else response.end('result')
-  })
-  engine.listen(0, '127.0.0.1')
-  await once(engine, 'listening')
-  t.teardown(() => engine.close())
-  const { port } = await listen(t, (engine.address() as AddressInfo).port)
-  const head = 'HTTP/1.1\r\nHost: localhost\r\n'
-  const client = connect(port, '127.0.0.1')
-  client.write(`${`GET / ${head}\r\n`.repeat(9)}GET / ${head}Connection: close\r\n\r\n`)
-  const text = (await client.toArray()).join('')
-  t.equal(text.split('result').length - 1, 10)
-
-  const leaving = connect(port, '127.0.0.1')
-  leaving.write(`GET /wait ${head}\r\n`.repeat(3))
-  await until('the engine has the first', () => waiting.length > 0)
-  leaving.destroy()
-  await until('the engine has lost it', () => running === 0)
-  const last = connect(port, '127.0.0.1')
-  last.write(`GET / ${head}Connection: close\r\n\r\n`)
-  await last.toArray()
-  t.equal(started, 12)
-})
-
-t.test('headers of one connection are not forwarded, in either direction', async (t) => {
-  const engine = createServer((incoming, response) => {
-    const { te, trailer } = incoming.headers
-    response.writeHead(200, { trailer: 'x-end' }).write(JSON.stringify({ te, trailer }))
-    response.end()
-  })
-  engine.listen(0, '127.0.0.1')
-  await once(engine, 'listening')
-  t.teardown(() => engine.close())
-  const { port } = await listen(t, (engine.address() as AddressInfo).port)
-  // Node throws at a Trailer without chunks, as in a request without a body or in HTTP/1.0.
-  for (const version of ['1.0', '1.1']) {
-    const client = connect(port, '127.0.0.1')
-    client.write(
-      `GET / HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\nTE: trailers\r\nTrailer: a\r\n\r\n`,
-    )
-    const text = (await client.toArray()).join('')
-    t.match(text, /^HTTP\/1\.1 200 [^]*\{\}/, version)
-    t.notMatch(text, /trailer/i, version)
-  }
-})
-
-t.test('a result that the engine breaks off is not complete for the client', async (t) => {
-  const engine = createServer((_, response) => {
-    response.write('half', () => response.destroy())
-  })
-  engine.listen(0, '127.0.0.1')
-  await once(engine, 'listening')
-  t.teardown(() => engine.close())
-  const { send } = await listen(t, (engine.address() as AddressInfo).port)
-  await t.rejects(send('/', basic('analyst:x')), { code: 'ECONNRESET' })
 })
 
 t.test('503 while the engine is not running; when the stack ends, nothing listens', async (t) => {

@@ -1,0 +1,69 @@
+import { html, type Html, type HtmlValue } from './html.ts'
+import { wholeNumber } from './numbers.ts'
+
+type Column<Row> = readonly [
+  title: HtmlValue,
+  /** A number is printed with separators. */
+  cell: (row: Row) => HtmlValue,
+  /** `num` is at the end of its cell, `hide` is left out on a phone. */
+  className?: 'num' | 'hide',
+]
+
+interface TableOptions {
+  isStacked?: boolean
+  /** The title of the column by whose numbers the rows are sorted, if it is one. */
+  sort?: string | undefined
+  /** Returns the link that sorts by a column; only columns of numbers get one. */
+  sortedBy?: (title: string) => string
+}
+
+/**
+ * A table; "None." if it has no rows. In a narrow card the rows of a stacked one become blocks, and
+ * each cell has the title of its column before it. If a table is still wider than the window, it
+ * scrolls separately from the page.
+ */
+export function table<Row>(
+  label: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { isStacked = true, sort, sortedBy }: TableOptions = {},
+): Html {
+  if (rows.length === 0) return html`<p class="mute">None.</p>`
+  const classOf = (name?: string) => name && html` class="${name}"`
+  const print = (value: HtmlValue) => (typeof value === 'number' ? wholeNumber(value) : value)
+  const isNumber = ([, cell]: Column<Row>) => rows.every((row) => typeof cell(row) === 'number')
+  const sorting = columns.find((column) => column[0] === sort && isNumber(column))
+  const sorted = sorting
+    ? rows.toSorted((a, b) => Number(sorting[1](b)) - Number(sorting[1](a)))
+    : rows
+  const headOf = (column: Column<Row>) =>
+    sortedBy && isNumber(column)
+      ? html`<a
+          href="${sortedBy(String(column[0]))}"
+          ${column === sorting ? html`aria-current="true"` : undefined}
+          >${column[0]}</a
+        >`
+      : column[0]
+  const cells = (row: Row) =>
+    columns.map(([title, cell, name], index) => {
+      const label = isStacked && index > 0 && html` data-label="${title}"`
+      return html`<td${classOf(name)}${label || undefined}>${print(cell(row))}</td>`
+    })
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
+    <table ${isStacked ? html`class="stack"` : undefined}>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th${classOf(column[2])}>${headOf(column)}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${sorted.map(
+          (row) =>
+            html`<tr>
+              ${cells(row)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from '@intake/redis'
+import { journalKey, printEntry, type JournalEntry } from './journal/journal.ts'
+import { revisionKey } from './revision.ts'
+
+/** Begins a script that changes the hash KEYS[1]: gateways and the journal learn of it in one step. */
+const announce = `
+local function announce()
+  if ARGV[2] ~= '' then redis.call('RPUSH', KEYS[3], ARGV[2]) end
+  redis.call('SET', KEYS[2], ARGV[1])
+end`
+
+/**
+ * Changes a Redis hash by a script in one step with the revision, so that gateways read it again,
+ * and with the entry of the journal, so that an entry exists if and only if the change was made.
+ *
+ * @param options.script Lua: calls `announce()` before it changes the hash KEYS[1]; its own
+ * arguments begin with ARGV[3]
+ */
+export async function changeHash(
+  redis: Redis,
+  options: {
+    hash: string
+    script: string
+    args: readonly (string | number)[]
+    entry?: JournalEntry | undefined
+  },
+): Promise<unknown> {
+  const { hash, script, args, entry } = options
+  const keys = [hash, revisionKey, journalKey]
+  const printed = entry === undefined ? '' : printEntry(entry)
+  return redis.eval(announce + script, keys.length, ...keys, randomUUID(), printed, ...args)
+}
+
+/** Checks the limit and adds in one step, so that concurrent commands cannot exceed it. */
+const addScript = `
+for index = 5, #ARGV do
+  if redis.call('HEXISTS', KEYS[1], ARGV[index]) == 1 then return 1 end
+end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+announce()
+return redis.call('HSET', KEYS[1], ARGV[5], ARGV[4])`
+
+/**
+ * Adds a field, unless the hash has it, or has one of the `aliases`. Resolves to false if the hash
+ * has `max` fields.
+ */
+export async function addField(
+  redis: Redis,
+  options: {
+    hash: string
+    field: string
+    value: string
+    max: number
+    aliases?: readonly string[]
+    entry: JournalEntry
+  },
+): Promise<boolean> {
+  const { hash, field, value, max, aliases = [], entry } = options
+  const args = [max, value, field, ...aliases]
+  return (await changeHash(redis, { hash, script: addScript, args, entry })) === 1
+}
+
+const removeScript = `
+local found = {}
+for index = 3, #ARGV do
+  if redis.call('HEXISTS', KEYS[1], ARGV[index]) == 1 then table.insert(found, ARGV[index]) end
+end
+if #found == 0 then return 0 end
+announce()
+return redis.call('HDEL', KEYS[1], unpack(found))`
+
+/** Removes those of the fields that exist. Resolves to false if none does; then nothing changes. */
+export async function removeFields(
+  redis: Redis,
+  options: { hash: string; fields: readonly string[]; entry: JournalEntry },
+): Promise<boolean> {
+  const { hash, fields, entry } = options
+  return (await changeHash(redis, { hash, script: removeScript, args: fields, entry })) !== 0
+}
+
+/**
+ * Parses the fields of a hash that has JSON under ids. Returns what can be read, oldest first, and
+ * the ids of the rest.
+ */
+export function parseEntries<Entry extends { id: string; createdAt: string }>(
+  stored: Iterable<readonly [id: string, json: string]>,
+  parse: (json: string) => Entry | undefined,
+): { entries: Entry[]; unreadable: string[] } {
+  const entries: Entry[] = []
+  const unreadable: string[] = []
+  for (const [id, json] of stored) {
+    const entry = parse(json)
+    if (entry?.id === id) entries.push(entry)
+    else unreadable.push(id)
+  }
+  const order = ({ createdAt, id }: Entry) => `${createdAt} ${id}`
+  return { entries: entries.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)), unreadable }
+}

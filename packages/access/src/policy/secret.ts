@@ -1,0 +1,47 @@
+import { randomBytes, type KeyObject } from 'node:crypto'
+import { readInstallation, type Redis } from '@intake/redis'
+import { deriveSubjectKey, suppressedKey, suppressionPrefix } from './suppression.ts'
+
+/**
+ * The key of a Redis hash that maps the ids of rules to rules as JSON. The hash also contains the
+ * secret of the installation. The secret is kept when the rules are removed.
+ */
+export const rulesKey = '{intake}:rules'
+export const secretField = 'secret'
+
+/**
+ * Creates the secret if there is none, so that concurrent commands get the same one. Returns null if
+ * the secret was lost: with a new one, gateways would store the records of suppressed senders again.
+ */
+const script = `
+if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
+  local suppressed = redis.call('HGETALL', KEYS[2])
+  for i = 1, #suppressed, 2 do
+    if string.sub(suppressed[i], 1, ${suppressionPrefix.length}) == '${suppressionPrefix}' then return false end
+  end
+  redis.call('HSET', KEYS[1], '${secretField}', ARGV[1])
+end
+return redis.call('HGET', KEYS[1], '${secretField}')`
+
+export async function readSalt(redis: Redis): Promise<string> {
+  const installation = await readInstallation(redis)
+  if (installation === null) throw new Error('Redis belongs to no installation')
+  return installation
+}
+
+/** Creates the secret of the installation if there is none; rejects if it was lost. */
+async function readSecret(redis: Redis): Promise<string> {
+  await readSalt(redis)
+  const created = randomBytes(32).toString('base64')
+  const secret = await redis.eval(script, 2, rulesKey, suppressedKey, created)
+  if (secret === null) {
+    throw new Error(
+      `the field ${secretField} of ${rulesKey} is lost, with which suppressed senders were hashed (docs/erasure.md)`,
+    )
+  }
+  return secret as string
+}
+
+export async function readSubjectKey(redis: Redis): Promise<KeyObject> {
+  return deriveSubjectKey(await readSecret(redis))
+}

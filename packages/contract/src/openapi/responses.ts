@@ -1,0 +1,88 @@
+import { errorCatalogue, IntakeError, type ErrorCode } from '../errors.ts'
+import { problem } from '../problem.ts'
+
+const integer = { type: 'integer', format: 'int32' }
+
+export const headers = {
+  'Retry-After': { schema: integer, description: 'Seconds after which to send the request again.' },
+  'RateLimit-Limit': {
+    schema: integer,
+    description:
+      'Requests that the API key may send in a window, to all gateways together. The three headers are ' +
+      'absent if the request was refused before that limit, as with `key_suspended` and ' +
+      '`origin_not_allowed`. They say nothing of the limits of events, devices and attachments: ' +
+      'obey Retry-After.',
+  },
+  'RateLimit-Remaining': {
+    schema: integer,
+    description: 'How many of them remain, as far as this gateway knows.',
+  },
+  'RateLimit-Reset': { schema: integer, description: 'Seconds until the window ends.' },
+} as const
+
+const referTo = (names: readonly (keyof typeof headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const rateHeaders = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
+
+const codesByStatus = new Map<number, ErrorCode[]>()
+for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+  const { status, isUndocumented } = errorCatalogue[code]
+  if (isUndocumented) continue
+  codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code])
+}
+
+const requestId = '5b3d5c2e-6f0a-4f7e-9a63-0d1c0b1f6a52'
+
+function errorResponse(codes: readonly ErrorCode[]) {
+  const [first] = codes
+  const names = codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`)
+  const example = first && problem(new IntakeError(first, errorCatalogue[first].title), requestId)
+  const isRetryable = codes.some((code) => errorCatalogue[code].retryable)
+  return {
+    description: names.join(' '),
+    headers: {
+      ...(isRetryable && referTo(['Retry-After'])),
+      ...(codes.some((code) => !errorCatalogue[code].isUnlimited) && rateHeaders),
+    },
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        ...(example && { example }),
+      },
+    },
+  }
+}
+
+/** The error responses, by component name. */
+export const responses = {
+  ...Object.fromEntries(
+    [...codesByStatus].map(([status, codes]) => [`Error${status}`, errorResponse(codes)]),
+  ),
+  ErrorOther: {
+    ...errorResponse([]),
+    description: 'Any other error. If a proxy sent it, it may have another body.',
+  },
+}
+
+/** The responses that every operation can have in addition to its own, by status. */
+export const errorResponses = {
+  ...Object.fromEntries(
+    [...codesByStatus.keys()].map((status) => [
+      String(status),
+      { $ref: `#/components/responses/Error${status}` },
+    ]),
+  ),
+  default: { $ref: '#/components/responses/ErrorOther' },
+}
+
+export function success(options: { description: string; schema: string; example: object }) {
+  const { description, schema, example } = options
+  return {
+    description,
+    headers: rateHeaders,
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
+    },
+  }
+}

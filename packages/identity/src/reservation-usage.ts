@@ -1,0 +1,144 @@
+import { kinds, limits, type RecordKind } from '@intake/contract'
+import type { Day } from './reservation-buckets.ts'
+import { isDamaged, readCounts, type Redis } from '@intake/redis'
+import type { Clock } from '@intake/runtime'
+
+export interface ReservationUsage {
+  add(kind: RecordKind, apiKeyId: string): void
+  /**
+   * The number of reservations of a kind that this gateway knows, including those of other
+   * gateways.
+   */
+  total(kind: RecordKind): number
+  of(kind: RecordKind, apiKeyId: string): number
+  /** The number of reservations of the API key that has the most, as of the last `sync`. */
+  largest(kind: RecordKind): number
+  /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
+  isUnsent(): boolean
+  /**
+   * Adds this gateway's new counts to the counts in Redis, and reads the sums over all gateways.
+   */
+  sync(today: Day): Promise<void>
+}
+
+/** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
+const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
+
+/** Number of reservations by API key, and in total. */
+interface Tally {
+  total: number
+  byKey: Map<string, number>
+}
+
+type Tallies = Record<RecordKind, Tally>
+
+const createTallies = (): Tallies => ({
+  logs: { total: 0, byKey: new Map() },
+  feedback: { total: 0, byKey: new Map() },
+})
+
+function count(tally: Tally, apiKeyId: string, number: number): void {
+  tally.total += number
+  tally.byKey.set(apiKeyId, (tally.byKey.get(apiKeyId) ?? 0) + number)
+}
+
+/**
+ * Only the counts of today and yesterday can change, because a gateway that has not noticed
+ * midnight yet still counts for yesterday. Older counts are final.
+ */
+const changingDays = 2
+/** The counts of older days are read again at this interval, because Redis may have lost them. */
+const pastMs = 10 * 60_000
+
+/**
+ * Counts reservations without asking Redis for each. If a gateway is killed, the reservations that
+ * it has counted since the last `sync` are missing from the counts.
+ */
+export function createReservationUsage(options: {
+  redis: Redis
+  clock: Pick<Clock, 'now'>
+}): ReservationUsage {
+  const { redis, clock } = options
+  /**
+   * `known` has the counts in Redis; `unsent` has what this gateway has counted since the last
+   * `sync`.
+   */
+  let known = createTallies()
+  let unsent = createTallies()
+  /** The final counts, which are those of the days before yesterday. */
+  let past = { today: -1, readAt: -Infinity, tallies: createTallies() }
+
+  return {
+    add: (kind, apiKeyId) => count(unsent[kind], apiKeyId, 1),
+    total: (kind) => known[kind].total + unsent[kind].total,
+    of: (kind, apiKeyId) =>
+      (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
+    largest: (kind) => Math.max(0, ...known[kind].byKey.values()),
+    isUnsent: () => kinds.some((kind) => unsent[kind].total > 0),
+
+    async sync(today) {
+      const sent = structuredClone(unsent)
+      if (kinds.some((kind) => sent[kind].total > 0)) await write(sent, today)
+      known = await readTallies(today)
+    },
+  }
+
+  async function write(sent: Tallies, today: Day): Promise<void> {
+    const writing = redis.multi()
+    for (const kind of kinds) {
+      for (const [apiKeyId, number] of sent[kind].byKey) {
+        writing.hincrby(usageKey(kind, today), apiKeyId, number)
+      }
+      if (sent[kind].total > 0) {
+        writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
+      }
+    }
+    const replies = await writing.exec()
+    // An amount that Redis cannot add to a damaged count is lost. Repeating the transaction would
+    // add the counts of the other API keys again and again, until those keys are refused.
+    if (replies === null) throw new Error('Redis has discarded the transaction')
+    for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
+    subtract(sent)
+  }
+
+  function subtract(sent: Tallies): void {
+    for (const kind of kinds) {
+      for (const [apiKeyId, number] of sent[kind].byKey) {
+        count(known[kind], apiKeyId, number)
+        count(unsent[kind], apiKeyId, -number)
+        if (unsent[kind].byKey.get(apiKeyId) === 0) unsent[kind].byKey.delete(apiKeyId)
+      }
+    }
+  }
+
+  async function readTallies(today: Day): Promise<Tallies> {
+    const isOld = clock.now() - past.readAt > pastMs
+    if (past.today !== today || isOld) {
+      const tallies = await readDays(redis, today, { from: changingDays, to: Infinity })
+      past = { today, readAt: clock.now(), tallies }
+    }
+    return readDays(redis, today, { from: 0, to: changingDays, onto: past.tallies })
+  }
+}
+
+/**
+ * Returns the sum of the counts in `onto` and the counts of the days that are at least `from` and
+ * less than `to` days ago.
+ */
+async function readDays(
+  redis: Redis,
+  today: Day,
+  { from, to, onto = createTallies() }: { from: number; to: number; onto?: Tallies },
+): Promise<Tallies> {
+  const tallies = structuredClone(onto)
+  const reading = kinds.flatMap((kind) =>
+    Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
+      const used = await readCounts(redis, usageKey(kind, today - from - index))
+      for (const [apiKeyId, number] of Object.entries(used)) {
+        if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
+      }
+    }),
+  )
+  await Promise.all(reading)
+  return tallies
+}

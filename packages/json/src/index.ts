@@ -1,0 +1,15 @@
+export { checkJson } from './check-json.ts'
+export { createLateCounter, createNodeCounter } from './count-nodes.ts'
+export { parseLossless } from './lossless-json.ts'
+export {
+  countedLaterBytes,
+  countFirst,
+  countParsed,
+  decodeJson,
+  exactJson,
+  type ParsedJson,
+  parseJson,
+  parseText,
+  smallJsonBytes,
+} from './parse-json.ts'
+export { escapedSurrogate, type PrintJson, rowJson, wellFormed } from './row-json.ts'

@@ -1,0 +1,132 @@
+import { withTimeout, type Clock } from '@intake/runtime'
+import { FrameError, openFrame, readJobTime, type Frame } from './frame.ts'
+import type { ClaimedJob, JobSource } from './job-source.ts'
+import { createLockRenewal } from './lock-renewal.ts'
+
+export interface ClaimedFrame extends Frame {
+  /**
+   * How often the frame has been handed out, including this time; an estimate after a restart of
+   * Redis.
+   */
+  attempts: number
+  /**
+   * When the frame's oldest row arrived, by the gateway's clock, in milliseconds since 1970;
+   * undefined if not known.
+   */
+  receivedAtMs: number | undefined
+}
+
+/**
+ * The commands of a queue on frames instead of jobs, several at once. None rejects because Redis
+ * refuses it: that is reported, and the frame may then be redelivered when its lock expires.
+ */
+export interface FrameClaims {
+  /** Claims up to `count` waiting frames. */
+  claim(count: number): Promise<ClaimedFrame[]>
+  /**
+   * Removes the frames from the queue permanently.
+   *
+   * @param options.claimNext whether to claim as many further frames, in the same round trips
+   * @returns the further frames
+   */
+  complete(
+    frames: readonly ClaimedFrame[],
+    options: { claimNext: boolean },
+  ): Promise<ClaimedFrame[]>
+  postpone(frame: ClaimedFrame, ms: number): Promise<void>
+  /** Returns the frames to the queue, in their order. */
+  release(frames: readonly ClaimedFrame[]): Promise<void>
+  /** Resolves to the number of waiting frames; to 0 if it is not known within `timeoutMs`. */
+  countWaiting(timeoutMs: number): Promise<number>
+}
+
+const unreadableRetryMs = 60_000
+const commandTimeoutMs = 10_000
+
+/**
+ * Opens the claimed jobs of a queue as frames, and renews their locks until they are completed,
+ * postponed or released.
+ */
+export function createFrameClaims(options: {
+  source: JobSource
+  onError: (error: Error) => void
+  onUnreadable: (error: FrameError) => void
+  onLocksLost: (frames: number) => void
+  clock: Clock
+}): FrameClaims {
+  const { source, onError, onUnreadable, clock } = options
+  const locks = createLockRenewal({ ...options, renew: source.renew, onLost: options.onLocksLost })
+  const jobs = new WeakMap<ClaimedFrame, ClaimedJob>()
+
+  /** Returns the successful results and reports the errors. */
+  async function succeeded<Value>(commands: Promise<Value>[]): Promise<Value[]> {
+    const outcomes = await Promise.allSettled(commands)
+    return outcomes.flatMap((outcome) => {
+      if (outcome.status === 'fulfilled') return [outcome.value]
+      onError(outcome.reason as Error)
+      return []
+    })
+  }
+
+  async function openAll(claimed: readonly (ClaimedJob | undefined)[]): Promise<ClaimedFrame[]> {
+    const frames: ClaimedFrame[] = []
+    const unreadable: ClaimedJob[] = []
+    for (const job of claimed) {
+      if (job === undefined) continue
+      try {
+        const { id, attempts } = job
+        const frame = { ...openFrame(job.data), attempts, receivedAtMs: readJobTime(id) }
+        jobs.set(frame, job)
+        locks.add(job)
+        frames.push(frame)
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error
+        onUnreadable(error)
+        unreadable.push(job)
+      }
+      // The frame has the bytes, so their base64 text need not stay in memory until the insert.
+      job.data = undefined
+    }
+    await settle(unreadable, (job) => source.postpone(job, unreadableRetryMs))
+    return frames
+  }
+
+  function settle<Result>(
+    claimed: readonly ClaimedJob[],
+    command: (job: ClaimedJob) => Promise<Result>,
+  ): Promise<Result[]> {
+    // Each command releases the lock of its job, and a concurrent renewal would report that lock as
+    // lost.
+    for (const job of claimed) locks.delete(job)
+    return succeeded(
+      claimed.map((job) => withTimeout(command(job), commandTimeoutMs, 'a queue command', clock)),
+    )
+  }
+
+  const jobsOf = (frames: readonly ClaimedFrame[]) =>
+    frames.flatMap((frame) => jobs.get(frame) ?? [])
+
+  return {
+    claim: async (count) =>
+      openAll(await succeeded(Array.from({ length: count }, () => source.claim()))),
+
+    complete: async (frames, { claimNext }) =>
+      openAll(await settle(jobsOf(frames), (job) => source.complete(job, { claimNext }))),
+
+    async postpone(frame, ms) {
+      await settle(jobsOf([frame]), (job) => source.postpone(job, ms))
+    },
+
+    async release(frames) {
+      // A released job is the first to be claimed again, so the oldest is released last.
+      await settle(jobsOf(frames).toReversed(), source.release)
+    },
+
+    async countWaiting(timeoutMs) {
+      if (timeoutMs <= 0) return 0
+      const peek = withTimeout(source.peek(), timeoutMs, 'a look at a queue', clock)
+      const [waiting] = await succeeded([peek])
+      return waiting?.count ?? 0
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import {
+  arrivedInWindow,
+  askedEvent,
+  askedVersion,
+  divide,
+  querySettings,
+  questionParams,
+  type EventQuestion,
+} from './question.ts'
+
+interface Row {
+  bundle_identifier: string
+  named: string
+  version: string
+  number: number
+}
+
+type Questions = readonly EventQuestion[]
+type Reader = Pick<ClickHouse, 'query'>
+
+/**
+ * Counts the events that arrived in each window, sampled ones by their rate.
+ *
+ * @param toMs the end of all windows, in milliseconds since 1970
+ * @returns the count of each question, by its id
+ */
+export const countEvents = (reader: Reader, questions: Questions, toMs: number) =>
+  countInWindows(reader, questions, toMs, {
+    select: (some) =>
+      `${askedEvent} AS named, ${askedVersion(some)} AS version, sum(1 / sample_rate) AS number
+       FROM intake.logs WHERE event IN {events:Array(String)}`,
+    answer: (rows, { event, versionName }) =>
+      rows
+        .filter((row) => row.named === event && [row.version, ''].includes(versionName))
+        .reduce((sum, { number }) => sum + number, 0),
+  })
+
+/**
+ * Counts which percentage of the devices that sent anything in the window sent the event; those of
+ * the version, if the question names one. Devices whose events are sampled count by their rate.
+ *
+ * @param toMs the end of all windows, in milliseconds since 1970
+ * @returns the percentage of each question, by its id; of no devices it is 0
+ */
+export const countDeviceShares = (reader: Reader, questions: Questions, toMs: number) =>
+  countInWindows(reader, questions, toMs, {
+    select: (some) =>
+      `pair.1 AS named, pair.2 AS version,
+         uniqCombined64(device_uuid) / if(named = '', 1, avg(sample_rate)) AS number
+       FROM intake.logs
+       ARRAY JOIN arrayDistinct(arrayConcat(
+         [('', ''), (${askedEvent}, '')],
+         [('', ${askedVersion(some)}), (${askedEvent}, ${askedVersion(some)})])) AS pair
+       WHERE 1`,
+    answer: (rows, { event, versionName }) => {
+      const devicesOf = (named: string) =>
+        rows.find((row) => row.named === named && row.version === versionName)?.number ?? 0
+      const all = devicesOf('')
+      return all === 0 ? 0 : Math.min(100, (100 * devicesOf(event)) / all)
+    },
+  })
+
+/** Asks one statement for up to a hundred questions with the same window. */
+async function countInWindows(
+  reader: Reader,
+  questions: Questions,
+  toMs: number,
+  count: {
+    /** Returns SQL for `named`, `version` and `number`, up to a condition. */
+    select: (questions: Questions) => string
+    /** @param rows those of the application that the question asks about */
+    answer: (rows: Row[], question: EventQuestion) => number
+  },
+): Promise<Map<string, number>> {
+  const answers = new Map<string, number>()
+  const windows = new Set(questions.map(({ minutes }) => minutes))
+  const parts = [...windows].flatMap((window) =>
+    divide(questions.filter(({ minutes }) => minutes === window)),
+  )
+  for (const some of parts) {
+    const rows = await reader.query<Row>(
+      `SELECT bundle_identifier, ${count.select(some)} AND ${arrivedInWindow}
+       GROUP BY bundle_identifier, named, version ${querySettings}`,
+      questionParams(some, toMs),
+    )
+    for (const question of some) {
+      const own = rows.filter((row) => row.bundle_identifier === question.bundle)
+      answers.set(question.id, count.answer(own, question))
+    }
+  }
+  return answers
+}

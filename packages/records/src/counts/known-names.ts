@@ -1,0 +1,34 @@
+import { limits } from '@intake/contract'
+
+/**
+ * SQL that selects the rows of `source` with two more columns: `is_kept`, whether the row's `name`
+ * is counted apart, and `is_new`, whether its count must list the name in `new_names`. In a month,
+ * the first names of an application are kept, up to a limit; of those that come together, the most
+ * frequent. So an application that invents more and more names makes no count larger, and one that
+ * is counted again keeps its names.
+ *
+ * @param options.source has `bundle_identifier`, `records`, and `name`, which is a hash
+ * @param options.period SQL for the hour or day of a row
+ */
+export const keepKnown = (options: {
+  count: 'hours' | 'catalogue'
+  source: string
+  period: string
+}) => {
+  const { count, source, period } = options
+  return `SELECT *,
+      notEmpty(periods) OR place <= ${limits.monthNames} - known AS is_kept,
+      is_kept AND (empty(periods) OR has(periods, toDateTime(${period}, 'UTC'))) AS is_new
+    FROM (
+      SELECT *, max(names) OVER (PARTITION BY bundle_identifier) AS known,
+        dense_rank() OVER (PARTITION BY bundle_identifier, notEmpty(periods) ORDER BY of_name DESC, name) AS place
+      FROM (SELECT *, sum(records) OVER (PARTITION BY bundle_identifier, name) AS of_name FROM ${source}) AS named
+      FULL JOIN (
+        SELECT bundle_identifier, name, groupUniqArray(period) AS periods, count() OVER (PARTITION BY bundle_identifier) AS names
+        FROM intake.counted_names
+        WHERE counts = '${count}' AND bundle_identifier IN {applications:Array(String)}
+          AND period >= toStartOfMonth({from:DateTime64(3, 'UTC')})
+          AND period < addMonths(toStartOfMonth({from:DateTime64(3, 'UTC')}), 1)
+        GROUP BY bundle_identifier, name) AS listed USING (bundle_identifier, name))
+    WHERE records > 0`
+}
