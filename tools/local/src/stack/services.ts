@@ -8,7 +8,7 @@ import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
-import { type StackConfig, warnOfMemory } from './config.ts'
+import type { StackConfig } from './config.ts'
 
 /**
  * A service that the apps need: its URL with credentials, and its process. The process is undefined
@@ -99,8 +99,6 @@ async function redisOf(options: ServicesOptions): Promise<Backend> {
   if (port === undefined) return external(config.REDIS_URL)
   const { redisPassword: password } = secrets
   const maxmemory = config.REDIS_MAXMEMORY
-  const warning = warnOfMemory(maxmemory)
-  if (warning !== undefined) say(warning)
   const { service, process } = await run(options, 'Redis', (signal) =>
     startRedis({ ...placeOf(options, 'redis'), port, password, maxmemory, signal, say }),
   )

@@ -12,7 +12,6 @@ import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
-import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -86,7 +85,8 @@ interface Run {
   lock?: Lock
   files?: RunFiles
   disk?: DiskWatch
-  endpointsFile?: Writer | undefined
+  /** Writes `endpoints.json` again; undefined before the first time, and once the stack ends. */
+  writeEndpoints?: (() => void) | undefined
 }
 
 /** Claims the data directory and the ports; resolves to the ports, and to what the apps get. */
@@ -114,14 +114,20 @@ async function start(run: Run): Promise<RunningStack> {
   const { ports, env } = await claim(run)
   const secrets = loadSecrets(dataDir)
   const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
-  const onChange = () => run.endpointsFile?.write()
+  const onChange = () => run.writeEndpoints?.()
   const add = (process: SupervisedProcess) => serviceProcesses.push(process)
 
   ending.signal.throwIfAborted()
   say(`Starting Intake: data and logs are in ${dataDir}`)
   const replaced = describeReplaced(config)
   if (replaced !== undefined) say(replaced)
-  run.disk = watchDisk({ dataDir, fullBelowBytes: keptFreeBytes(dataDir), say })
+  run.disk = watchDisk({
+    dataDir,
+    fullBelowBytes: keptFreeBytes(dataDir),
+    say,
+    // A full disk may have kept it from being written.
+    onRoom: onChange,
+  })
   const services = await startServices({
     dataDir,
     config,
@@ -151,19 +157,21 @@ async function start(run: Run): Promise<RunningStack> {
   ending.signal.throwIfAborted()
 
   const describe = () => describeEndpoints({ ports, services, apiKey, env, ...apps })
-  run.endpointsFile = createWriter({
-    write: () => run.files?.writeEndpoints(describe()),
-    onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
-  })
-  run.endpointsFile.write()
+  run.writeEndpoints = () => {
+    try {
+      run.files?.writeEndpoints(describe())
+    } catch (error) {
+      say(`endpoints.json could not be written: ${messageOf(error)}`)
+    }
+  }
+  run.writeEndpoints()
   const { analystUrl, playUrl } = services.clickhouse
   return { endpoints: describe(), analystUrl, playUrl }
 }
 
 async function stop(run: Run): Promise<void> {
   const { apps, serviceProcesses } = run
-  run.endpointsFile?.stop()
-  run.endpointsFile = undefined
+  run.writeEndpoints = undefined
   run.disk?.stop()
   run.ending.abort()
   const until = performance.now() + appsGraceMs
