@@ -103,8 +103,8 @@ export function watchSecrets<S extends TObject>(options: {
 }
 
 /** Why the new value of a secret is not used; undefined if it can be used. */
-function whyNot<S extends TObject>(
-  schema: S,
+function whyNot(
+  schema: TObject,
   name: string,
   { value, secret }: { value: string; secret: Secret | undefined },
 ): string | undefined {
@@ -112,7 +112,7 @@ function whyNot<S extends TObject>(
   if (value === '') return 'it is empty, and not used'
   const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
   try {
-    loadConfig(one, { [name]: value })
+    loadConfig(one as unknown as TObject, { [name]: value })
   } catch (error) {
     if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
     throw error
