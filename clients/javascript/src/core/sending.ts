@@ -1,4 +1,4 @@
-import type { State } from './core.ts'
+import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
 export function wake(client: State, isUrgent?: boolean): void {

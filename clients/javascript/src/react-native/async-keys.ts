@@ -1,5 +1,15 @@
 import { createSerial } from '../core/serial.ts'
-import type { AsyncStorageLike } from './async-storage.ts'
+
+/**
+ * The methods of `@react-native-async-storage/async-storage` that the client uses. Any object that
+ * has them can be used.
+ */
+export interface AsyncStorageLike {
+  getItem(key: string): Promise<string | null>
+  setItem(key: string, value: string): Promise<unknown>
+  removeItem(key: string): Promise<unknown>
+  getAllKeys(): Promise<readonly string[]>
+}
 
 /** Timeout of the first call: on some devices AsyncStorage never responds. */
 const openMs = 5000

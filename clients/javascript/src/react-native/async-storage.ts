@@ -2,18 +2,7 @@ import { stemOf } from '../core/entry-name.ts'
 import type { Storage } from '../core/ports.ts'
 import { optOutKey } from '../core/value-keys.ts'
 import { nothing } from '../core/with-fallback.ts'
-import { createKeys, type Keys } from './async-keys.ts'
-
-/**
- * The methods of `@react-native-async-storage/async-storage` that the client uses. Any object that
- * has them can be used.
- */
-export interface AsyncStorageLike {
-  getItem(key: string): Promise<string | null>
-  setItem(key: string, value: string): Promise<unknown>
-  removeItem(key: string): Promise<unknown>
-  getAllKeys(): Promise<readonly string[]>
-}
+import { createKeys, type AsyncStorageLike, type Keys } from './async-keys.ts'
 
 /**
  * Creates a storage in AsyncStorage. Its keys begin with `prefix`. The key `n<name>` says that a
