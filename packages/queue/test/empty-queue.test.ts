@@ -22,7 +22,7 @@ function build({
   isSilent = false,
   hasPostponed = false,
   claimMs = 0,
-  firstClaimMs = claimMs,
+  firstClaimMs = 0,
 } = {}) {
   const errors: string[] = []
   const clock = createTestClock()
@@ -37,7 +37,7 @@ function build({
     hasPostponed: async () => hasPostponed,
     async claim() {
       if (asked.claim++ === 0) add(arriving)
-      const ms = asked.claim === 1 ? firstClaimMs : claimMs
+      const ms = asked.claim === 1 && firstClaimMs > 0 ? firstClaimMs : claimMs
       if (ms > 0) {
         await pause(ms, { clock })
         add(1)
