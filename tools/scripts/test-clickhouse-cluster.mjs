@@ -1,12 +1,8 @@
 // npm run test:clickhouse-cluster: tests the tables of a cluster on two ClickHouse servers; takes
 // about a minute.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { bootstrap, root } from './bootstrap.mjs'
+import { bootstrap } from './bootstrap.mjs'
+import { runTap } from './run-tap.mjs'
 
-await bootstrap()
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b'], { cwd: root })
-const { status } = spawnSync('node_modules/.bin/tap', ['test/clickhouse-cluster/main.ts'], {
-  cwd: root,
-  stdio: 'inherit',
-})
-process.exitCode = status ?? 1
+await bootstrap('.')
+const { failed } = await runTap(['test/clickhouse-cluster/main.ts'])
+process.exitCode = failed === 0 ? 0 : 1

@@ -2,12 +2,11 @@
 // load, with each setting in test/cluster/main.ts. Takes about ten minutes. To select tests: npm
 // run test:cluster -- --topology sentinel --setting REDIS_ACK_REPLICAS=1. The last line is `N
 // passed, N failed`.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-await bootstrap()
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/kit'], { cwd: root })
+await bootstrap('test/kit')
 const { status } = spawnSync(
   process.execPath,
   ['--import=tsx', join(root, 'test/cluster/main.ts'), ...process.argv.slice(2)],

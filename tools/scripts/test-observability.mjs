@@ -1,8 +1,8 @@
 // npm run test:observability: tests the alert rules and dashboards of deploy/observability on a
 // real Prometheus that scrapes a running Intake under load; about five minutes.
-import { spawn, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
-import { bootstrap, root } from './bootstrap.mjs'
+import { spawnSync } from 'node:child_process'
+import { bootstrap } from './bootstrap.mjs'
+import { runTap } from './run-tap.mjs'
 
 const missing = ['prometheus', 'promtool'].filter(
   (program) => spawnSync(program, ['--version']).status !== 0,
@@ -14,15 +14,5 @@ apt-get install prometheus, then stop and disable its service, which this does n
 }
 
 await bootstrap()
-const tap = spawn(
-  join(root, 'node_modules/.bin/tap'),
-  ['--reporter=tap', 'test/observability/real-run.ts'],
-  {
-    cwd: root,
-    stdio: 'inherit',
-  },
-)
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(signal))
-tap.once('exit', (code) => {
-  process.exitCode = code ?? 1
-})
+const { failed } = await runTap(['test/observability/real-run.ts'])
+process.exitCode = failed === 0 ? 0 : 1

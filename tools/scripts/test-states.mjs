@@ -2,12 +2,11 @@
 // processes. Each must be visible within 15 seconds: in its metric, in /status, in the log and,
 // with Prometheus on the PATH, as an alert. Takes about half an hour. To select states: npm run
 // test:states -- --only insert_retry,backlog.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-await bootstrap()
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/kit'], { cwd: root })
+await bootstrap('test/kit')
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
 if (!hasPrometheus) console.log('There is no Prometheus on the PATH: alerts are not observed.')
 const { status } = spawnSync(
