@@ -16,8 +16,20 @@ const anchorOf = (heading: string) =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
+/** The folders of the repository: text in code that begins with one of them is a path. */
+const rooms = new Set([
+  'gateway',
+  'worker',
+  'console',
+  'packages',
+  'clients',
+  'tools',
+  'test',
+  'deploy',
+])
+
 for (const document of documents) {
-  t.test(`every link in ${document} leads somewhere`, async (t) => {
+  t.test(`every link and path in ${document} leads somewhere`, async (t) => {
     const text = readFileSync(join(root, document), 'utf8')
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue
@@ -30,6 +42,9 @@ for (const document of documents) {
         headings.some(([, heading = '']) => anchorOf(heading) === anchor),
         target,
       )
+    }
+    for (const [, path = ''] of text.matchAll(/`((?:\w+\/)+[\w./-]+)`/g)) {
+      if (rooms.has(path.split('/', 1)[0]!)) t.ok(existsSync(join(root, path)), path)
     }
     t.pass('read')
   })

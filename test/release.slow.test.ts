@@ -53,6 +53,7 @@ t.test('the folder has every part, and the checksums are right', async (t) => {
     'openapi.json',
     'sbom.cdx.json',
   ])
+  t.notMatch(readFileSync(join(release, 'openapi.json'), 'utf8'), 'undefined')
   const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8').trim().split('\n')
   t.equal(sums.length, tarballs.length + 3)
   for (const [hash, name = ''] of sums.map((line) => line.split('  '))) {

@@ -79,7 +79,7 @@ export function startCounts(options: {
       const pauseMs = isQuick ? pausesMs.hours : pausesMs[name]
       if (last !== undefined && last.age < 0.9 * pauseMs) return
       const ranAt = clock.now()
-      await refreshCounts({ reader, store, name, onAlone: (ms) => (aloneMs = ms) })
+      await refreshCounts({ reader, store, name, onAlone: (ms) => (aloneMs = ms), clock })
       lastRunMs.set(name, clock.now() - ranAt)
       countedAt.set(name, clock.now())
     } finally {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startCounts } from '../src/counts.ts'
@@ -6,7 +7,7 @@ const hourMs = 3_600_000
 const time = '2026-11-23 12:00:00.000'
 
 /**
- * Lets the worker's periodic counts run for `hours` hours of test time. Each count takes `tookMs`;
+ * Lets the periodic counts of a console run for `hours` hours of test time. Each count takes `tookMs`;
  * those named in `fails` fail. Returns the times at which each count began, and the number of
  * errors.
  */
@@ -44,6 +45,48 @@ t.test('a count that fails takes at most 1/20 of the time', async (t) => {
     t.ok(times.length * tookMs < (10 * hourMs) / 20 + tookMs, `${name}: ${times.length} runs`)
   }
   t.equal(errors, (began['hours']?.length ?? 0) + (began['catalogue']?.length ?? 0))
+})
+
+t.test('what is counted alone delays the next run less', async (t) => {
+  const clock = createTestClock()
+  const tookMs = 50_000
+  let passedMs = 0
+  const found = Array.from({ length: 5 }, (_, n) => ({
+    bundle_identifier: `com.example.large${n}`,
+    period: '2026-11-23 11:00:00',
+    is_marked: 0,
+    of_application: 1_000_000,
+  }))
+  const began: number[] = []
+  const ended = new EventEmitter()
+  const counts = startCounts({
+    reader: {
+      async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+        if (sql.includes('intake.recounts')) return found as Row[]
+        if (!sql.includes('AS until')) return [] as Row[]
+        if (params['name'] === 'catalogue') throw new Error('is not counted here')
+        began.push(clock.now() + passedMs)
+        passedMs += tookMs
+        return [{ until: time, now: time, lastUntil: time, lastNow: time }] as Row[]
+      },
+      async lines() {
+        passedMs += tookMs
+        return []
+      },
+    },
+    store: { insertRows: async ({ table }) => void ended.emit(table) },
+    onError: () => {},
+    clock: { ...clock, now: () => clock.now() + passedMs },
+  })
+  const end = once(ended, 'counted')
+  await clock.advance(0)
+  await end
+  const [first = 0] = began
+  while (began.length < 2) await clock.advance(10_000)
+  counts.close()
+  // Of five applications two begin within the minute that is for them.
+  const expectedMs = 3 * tookMs + 20 * tookMs + 3 * 2 * tookMs
+  t.ok(Math.abs(began[1]! - first - expectedMs) <= 60_000, `${began[1]! - first} ms`)
 })
 
 t.test('the catalogue is counted although the hours cannot be', async (t) => {

@@ -1,6 +1,5 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import {
-  batchJsonBytesMax,
   checkGatewayConfig,
   createAddressOf,
   logShare,
@@ -10,7 +9,7 @@ import {
   type GatewayConfig,
   formBytesMax,
 } from '@intake/config'
-import { limits, type RecordKind } from '@intake/contract'
+import { batchJsonBytesMax, limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import {
   createFairGate,
@@ -132,10 +131,7 @@ export async function buildApp(
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   const url = publicUrlOf(config)
-  openapiRoute(app, {
-    url,
-    limits: { ...config, batchJsonBytesMax: batchJsonBytesMax(config) },
-  })
+  openapiRoute(app, { url, limits: config })
   docsRoute(app, { url })
   // The public health routes omit the reasons of problems; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
@@ -286,7 +282,7 @@ async function registerOperations(
       clock,
     }),
     bodyBytesMax,
-    jsonBytesMax: batchJsonBytesMax(config),
+    jsonBytesMax: batchJsonBytesMax(bodyBytesMax),
   })
   await api.register(feedbackRoute, {
     ...route,

@@ -4,7 +4,7 @@
 // writes nothing, and exits with 1 if a file differs from what would be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'oxfmt'
-import { openApiDocument } from '../../gateway/dist/openapi/document.js'
+import { openApiDocument } from '../../packages/contract/dist/openapi/document.js'
 import { GatewayConfig } from '../../packages/config/dist/index.js'
 import { loadConfig } from '../../packages/runtime/dist/config.js'
 import { alertCases, alertGroup } from './generate/alerts.mjs'

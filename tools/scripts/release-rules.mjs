@@ -33,9 +33,18 @@ export function findManifestProblems(manifests) {
 export const hotPath = [
   'gateway/src',
   'worker/src',
-  ...['access', 'clickhouse', 'contract', 'http-edge', 'identity', 'queue', 'redis', 'runtime'].map(
-    (name) => `packages/${name}/src`,
-  ),
+  ...[
+    'access',
+    'clickhouse',
+    'contract',
+    'http-edge',
+    'identity',
+    'json',
+    'pictures',
+    'queue',
+    'redis',
+    'runtime',
+  ].map((name) => `packages/${name}/src`),
   'deploy/Dockerfile',
 ]
 

@@ -6,7 +6,7 @@ import type { Charge } from '../request.ts'
 import type { FleetCounters } from './fleet-counters.ts'
 import { openDay, openMinute, type KeyUsage, type Used } from './key-usage.ts'
 import { defaultLimits, type LimitName, type RequestSize } from './limits.ts'
-import { createOverShare, limited, type OverShare } from './over-share.ts'
+import { createDeviceFloods, limited, type DeviceFloods } from './device-floods.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
 
 /** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */
@@ -28,14 +28,14 @@ export interface KeyLimiter {
    */
   requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void
   /**
-   * Checks a request with log events before its JSON is parsed (see `OverShare`).
+   * Checks a request with log events before its JSON is parsed (see `DeviceFloods`).
    *
    * @throws {IntakeError} `rate_limited`
    */
   requireShare(key: ApiKey, json: Buffer): void
   /**
    * Counts the contents of a request towards the limits of its key and the share of its device. If
-   * the device has used up its share, the request is refused (see `OverShare`). `giveBack` changes
+   * the device has used up its share, the request is refused (see `DeviceFloods`). `giveBack` changes
    * only the counts of the key: the request remains in the count of the device even if nothing of
    * it is stored.
    *
@@ -75,7 +75,7 @@ class Limiter implements KeyLimiter {
   readonly #counters: Pick<FleetCounters, 'open'>
   readonly #defaults: Readonly<Record<LimitName, number>>
   readonly #devices: DeviceLimits
-  readonly #overShare: OverShare
+  readonly #floods: DeviceFloods
   readonly #wallMs: () => number
 
   constructor(options: {
@@ -88,7 +88,7 @@ class Limiter implements KeyLimiter {
     this.#counters = counters
     this.#defaults = defaults
     this.#devices = devices
-    this.#overShare = createOverShare({ usageOf: (key) => this.usageOf(key), devices })
+    this.#floods = createDeviceFloods({ usageOf: (key) => this.usageOf(key), devices })
     this.#wallMs = wallMs
   }
 
@@ -102,7 +102,7 @@ class Limiter implements KeyLimiter {
 
   requireShare(key: ApiKey, json: Buffer): void {
     // No device has used up its share as a rule, so no request pays for the check.
-    if (this.#overShare.floodedKeys.size > 0) this.#overShare.requireShare(key, json)
+    if (this.#floods.floodedKeys.size > 0) this.#floods.requireShare(key, json)
   }
 
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge {
@@ -113,7 +113,7 @@ class Limiter implements KeyLimiter {
     // would cause devices of other keys to be refused.
     const device = { account: key.id, member: deviceUuid }
     if (!this.#devices.take(device, size, usage.max.deviceEventsPerMinute)) {
-      throw this.#overShare.refuse(key, size.kind)
+      throw this.#floods.refuse(key, size.kind)
     }
     const { max, today, minute } = usage
     const used = (today?.used ?? minute)[size.kind]

@@ -25,7 +25,7 @@ export interface KeyUsage {
   max: Readonly<Record<LimitName, number>>
   requests: FleetCounter
   /** Requests of devices beyond their share. */
-  overShare: FleetCounter
+  flooding: FleetCounter
   /** What the contents of a request count for, in the order of `limitTable`. */
   minute: ByKind
   /** The same with the budgets of the day; undefined if the key has no budget. */
@@ -57,7 +57,7 @@ export function openMinute(
     own,
     max,
     requests: counterOf(limitTable.requestsPerMinute.count),
-    overShare: counterOf(':over-share'),
+    flooding: counterOf(':over-share'),
     minute: { logs: ofKind(used, 'logs'), feedback: ofKind(used, 'feedback') },
     today: undefined,
     opened: undefined,

@@ -1,8 +1,8 @@
 import type { RecordKind } from '@intake/contract'
 
-export type Operation = 'log' | 'log_batch' | 'feedback' | 'other'
+export type OperationName = 'log' | 'log_batch' | 'feedback' | 'other'
 
-const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
+const paths = new Map<string, { operation: OperationName; kind: RecordKind }>([
   ['/api/log', { operation: 'log', kind: 'logs' }],
   ['/api/log/batch', { operation: 'log_batch', kind: 'logs' }],
   ['/api/feedback', { operation: 'feedback', kind: 'feedback' }],
@@ -12,7 +12,7 @@ const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
 export const operationPaths: readonly string[] = [...paths.keys()]
 
 /** Returns the operation that a request to this URL asks for; `other` if it takes no records. */
-export function operationOf(url: string | undefined): Operation {
+export function operationOf(url: string | undefined): OperationName {
   return paths.get(pathOf(url))?.operation ?? 'other'
 }
 

@@ -3,16 +3,23 @@ import type { Redis } from '@intake/redis'
 import { journalKey, printEntry, type JournalEntry } from './journal/journal.ts'
 import { revisionKey } from './revision.ts'
 
-/** Begins a script that changes the hash KEYS[1]: gateways and the journal learn of it in one step. */
+/** Begins a script that changes the hash KEYS[1]: the journal and gateways learn of it in one step. */
 const announce = `
 local function announce()
   if ARGV[2] ~= '' then redis.call('RPUSH', KEYS[3], ARGV[2]) end
-  redis.call('SET', KEYS[2], ARGV[1])
+  if ARGV[1] ~= '' then redis.call('SET', KEYS[2], ARGV[1]) end
 end`
 
+/** A Redis hash that operators change. */
+export interface ChangedHash {
+  key: string
+  /** Whether gateways read it, and so must learn that it has changed. */
+  isForGateways: boolean
+}
+
 /**
- * Changes a Redis hash by a script in one step with the revision, so that gateways read it again,
- * and with the entry of the journal, so that an entry exists if and only if the change was made.
+ * Changes a hash by a script, in one step with the revision, and with the entry of the journal, so
+ * that an entry exists if and only if the change was made.
  *
  * @param options.script Lua: calls `announce()` before it changes the hash KEYS[1]; its own
  * arguments begin with ARGV[3]
@@ -20,16 +27,17 @@ end`
 export async function changeHash(
   redis: Redis,
   options: {
-    hash: string
+    hash: ChangedHash
     script: string
     args: readonly (string | number)[]
     entry?: JournalEntry | undefined
   },
 ): Promise<unknown> {
   const { hash, script, args, entry } = options
-  const keys = [hash, revisionKey, journalKey]
+  const keys = [hash.key, revisionKey, journalKey]
+  const revision = hash.isForGateways ? randomUUID() : ''
   const printed = entry === undefined ? '' : printEntry(entry)
-  return redis.eval(announce + script, keys.length, ...keys, randomUUID(), printed, ...args)
+  return redis.eval(announce + script, keys.length, ...keys, revision, printed, ...args)
 }
 
 /** Checks the limit and adds in one step, so that concurrent commands cannot exceed it. */
@@ -48,7 +56,7 @@ return redis.call('HSET', KEYS[1], ARGV[5], ARGV[4])`
 export async function addField(
   redis: Redis,
   options: {
-    hash: string
+    hash: ChangedHash
     field: string
     value: string
     max: number
@@ -73,7 +81,7 @@ return redis.call('HDEL', KEYS[1], unpack(found))`
 /** Removes those of the fields that exist. Resolves to false if none does; then nothing changes. */
 export async function removeFields(
   redis: Redis,
-  options: { hash: string; fields: readonly string[]; entry: JournalEntry },
+  options: { hash: ChangedHash; fields: readonly string[]; entry: JournalEntry },
 ): Promise<boolean> {
   const { hash, fields, entry } = options
   return (await changeHash(redis, { hash, script: removeScript, args: fields, entry })) !== 0

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { limits } from '@intake/contract'
+import { batchJsonBytesMax, limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
-import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
+import { accountShare, formBytesMax, logShare } from './memory.ts'
 import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { parseCorsOrigins } from './origins.ts'
@@ -161,11 +161,6 @@ export const GatewayConfig = Type.Object({
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
 
-/** Returns the maximum size of the body of a batch after decompression, in bytes. */
-export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_MAX'>): number {
-  return 4 * config.BATCH_BODY_BYTES_MAX
-}
-
 /** The URL at which clients reach a gateway, without a slash at its end. */
 export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<GatewayConfig, 'PUBLIC_URL' | 'PORT'>) =>
   PUBLIC_URL ?? `http://127.0.0.1:${PORT}`
@@ -182,14 +177,14 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
-    'a log': (2 * limits.logBytes + nodeBytes * limits.jsonNodes) / logs,
+    'a log': (2 * limits.logBytes + limits.jsonNodeBytes * limits.jsonNodes) / logs,
     BATCH_BODY_BYTES_MAX:
       (config.BATCH_BODY_BYTES_MAX +
-        2 * batchJsonBytesMax(config) +
-        nodeBytes * limits.batchJsonNodes) /
+        2 * batchJsonBytesMax(config.BATCH_BODY_BYTES_MAX) +
+        limits.jsonNodeBytes * limits.batchJsonNodes) /
       logs,
     ATTACHMENT_BYTES_MAX:
-      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + nodeBytes * limits.jsonNodes) / forms,
+      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + limits.jsonNodeBytes * limits.jsonNodes) / forms,
   }
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue

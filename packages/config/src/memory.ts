@@ -1,11 +1,5 @@
 import { limits } from '@intake/contract'
 
-/**
- * Maximum memory that one member or element of a parsed JSON document takes, in bytes. It was
- * measured with objects that have no property names in common (docs/decisions/0008-json-bodies.md).
- */
-export const nodeBytes = 160
-
 /** Returns the maximum size of a form in bytes, with room for the multipart framing. */
 export function formBytesMax(attachmentBytesMax: number): number {
   return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024

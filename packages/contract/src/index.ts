@@ -1,7 +1,7 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { problem, problemType } from './problem.ts'
 export * from './attachment-keys.ts'
-export { dayMs, keptFor, limits } from './limits.ts'
+export { batchJsonBytesMax, dayMs, keptFor, limits } from './limits.ts'
 export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
 export { bundlePattern } from './bundle-pattern.ts'
 export { kinds, type RecordKind } from './kinds.ts'

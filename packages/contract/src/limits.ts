@@ -24,6 +24,11 @@ export const limits = {
    */
   jsonNodes: 10_000,
   /**
+   * Maximum memory that one member or element of a parsed JSON document takes, in bytes. It was
+   * measured with objects that have no property names in common (docs/decisions/0008-json-bodies.md).
+   */
+  jsonNodeBytes: 160,
+  /**
    * Maximum number of object members and array elements in a whole batch. For example, a batch of
    * 500 entries with 100 params each has 52,500.
    */
@@ -90,6 +95,13 @@ export const limits = {
    */
   explainedEntries: 10,
 } as const
+
+/**
+ * Returns the maximum size of the body of a batch after decompression, in bytes.
+ *
+ * @param bodyBytesMax its maximum size as it arrives, in bytes
+ */
+export const batchJsonBytesMax = (bodyBytesMax: number): number => 4 * bodyBytesMax
 
 export const keptFor = {
   logs: `${24 * limits.keyDays.logs} hours`,

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { nodeBytes } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import { createNodeCounter, tooManyNodes } from './count-nodes.ts'
 import { isMixedArray } from './mixed-array.ts'
@@ -61,7 +60,7 @@ export function countFirst(
   { nodesMax, nodes, charge }: Parameters<typeof parseJson>[1],
 ): boolean {
   if (nodes === undefined && bytes.length <= countedLaterBytes) return false
-  charge((nodes ?? createNodeCounter(nodesMax).add(bytes)) * nodeBytes)
+  charge((nodes ?? createNodeCounter(nodesMax).add(bytes)) * limits.jsonNodeBytes)
   return true
 }
 
@@ -73,7 +72,7 @@ export function countParsed(
 ): void {
   const nodes = isDeep ? createNodeCounter(nodesMax).add(bytes) : surveyed
   if (nodes > nodesMax) throw tooManyNodes(nodesMax)
-  charge(nodes * nodeBytes)
+  charge(nodes * limits.jsonNodeBytes)
 }
 
 /**

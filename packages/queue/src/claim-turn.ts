@@ -1,4 +1,4 @@
-import { pause, untilWholeSecond, type Clock } from '@intake/runtime'
+import { pause, untilWholeSecond, withTimeout, type Clock } from '@intake/runtime'
 import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
@@ -18,6 +18,7 @@ const idleMaxMs = 4_500
  */
 const quietAfterMs = 10_000
 const quietMs = 1_000
+const peekTimeoutMs = 10_000
 
 /**
  * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
@@ -41,17 +42,25 @@ export function createClaimTurn(options: {
   /** The time at which `peek` last found a job, in milliseconds of `clock.now()`. */
   let busyAt = clock.now()
 
+  const hasPostponed = () =>
+    withTimeout(source.hasPostponed(), peekTimeoutMs, 'a look at a queue', clock)
+
   return async (framesMax) => {
     let idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
-      const { count, oldest } = await source.peek()
+      const { count, oldest } = await withTimeout(
+        source.peek(),
+        peekTimeoutMs,
+        'a look at a queue',
+        clock,
+      )
       if (oldest !== undefined) busyAt = clock.now()
       if (count >= framesMax) return count
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
       const isIdle = clock.now() - idleSince >= idleMaxMs
       if (isUnclaimed || isIdle) intervalMs = gatherMs
-      if (isUnclaimed || (isIdle && (count > 0 || (await source.hasPostponed())))) return count
+      if (isUnclaimed || (isIdle && (count > 0 || (await hasPostponed())))) return count
       if (isIdle) idleSince = clock.now()
       if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest

@@ -1,4 +1,4 @@
-import { withTimeout, type Clock } from '@intake/runtime'
+import { TimeoutError, withTimeout, type Clock } from '@intake/runtime'
 import { FrameError, openFrame, readJobTime, type Frame } from './frame.ts'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
@@ -57,6 +57,8 @@ export function createFrameClaims(options: {
   const { source, onError, onUnreadable, clock } = options
   const locks = createLockRenewal({ ...options, renew: source.renew, onLost: options.onLocksLost })
   const jobs = new WeakMap<ClaimedFrame, ClaimedJob>()
+  /** Claimed jobs whose response came after the timeout; they are handed out next. */
+  const late: ClaimedJob[] = []
 
   /** Returns the successful results and reports the errors. */
   async function succeeded<Value>(commands: Promise<Value>[]): Promise<Value[]> {
@@ -66,6 +68,19 @@ export function createFrameClaims(options: {
       onError(outcome.reason as Error)
       return []
     })
+  }
+
+  async function claimOne(): Promise<ClaimedJob | undefined> {
+    const first = late.shift()
+    if (first !== undefined) return first
+    const claim = source.claim()
+    try {
+      return await withTimeout(claim, commandTimeoutMs, 'a claim', clock)
+    } catch (error) {
+      const keep = (job: ClaimedJob | undefined) => void (job && late.push(job))
+      if (error instanceof TimeoutError) claim.then(keep, onError)
+      throw error
+    }
   }
 
   async function openAll(claimed: readonly (ClaimedJob | undefined)[]): Promise<ClaimedFrame[]> {
@@ -107,8 +122,7 @@ export function createFrameClaims(options: {
     frames.flatMap((frame) => jobs.get(frame) ?? [])
 
   return {
-    claim: async (count) =>
-      openAll(await succeeded(Array.from({ length: count }, () => source.claim()))),
+    claim: async (count) => openAll(await succeeded(Array.from({ length: count }, claimOne))),
 
     complete: async (frames, { claimNext }) =>
       openAll(await settle(jobsOf(frames), (job) => source.complete(job, { claimNext }))),

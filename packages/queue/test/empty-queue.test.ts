@@ -15,8 +15,15 @@ const data = () =>
  * @param options.isSilent whether `peek` gets no response after the first claim
  * @param options.hasPostponed whether the queue has a postponed job, which no claim gets
  * @param options.claimMs how long each claim takes; during each, one more job arrives
+ * @param options.firstClaimMs the same for the first claim only
  */
-function build({ arriving = 0, isSilent = false, hasPostponed = false, claimMs = 0 } = {}) {
+function build({
+  arriving = 0,
+  isSilent = false,
+  hasPostponed = false,
+  claimMs = 0,
+  firstClaimMs = 0,
+} = {}) {
   const errors: string[] = []
   const clock = createTestClock()
   const waiting: ClaimedJob[] = []
@@ -30,8 +37,9 @@ function build({ arriving = 0, isSilent = false, hasPostponed = false, claimMs =
     hasPostponed: async () => hasPostponed,
     async claim() {
       if (asked.claim++ === 0) add(arriving)
-      if (claimMs > 0) {
-        await pause(claimMs, { clock })
+      const ms = asked.claim === 1 && firstClaimMs > 0 ? firstClaimMs : claimMs
+      if (ms > 0) {
+        await pause(ms, { clock })
         add(1)
       }
       return waiting.shift()
@@ -135,3 +143,26 @@ t.test('frames in hand do not wait for a trickle of others', async (t) => {
   t.same(errors, [])
   consumer.close()
 })
+
+t.test(
+  'a claim whose response is late delays a batch by ten seconds, and is not lost',
+  async (t) => {
+    const { clock, asked, consumer, add, errors } = build({ firstClaimMs: 12_000 })
+    add(2)
+    const first = consumer.take(limits)
+    await clock.advance(11_000)
+    const batch = await first
+    t.equal(batch?.frames.length, 1, 'the response in time')
+    t.match(errors, [/a claim/])
+    await batch?.complete()
+    await clock.advance(2_000)
+    const second = consumer.take(limits)
+    await clock.advance(5_000)
+    const late = await second
+    t.ok(late?.frames.length, 'the late one')
+    await late?.complete()
+    t.ok(asked.claim >= 2)
+    consumer.close()
+    t.equal(await consumer.take(limits), undefined)
+  },
+)

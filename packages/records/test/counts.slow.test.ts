@@ -249,14 +249,12 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   const applications = Array.from({ length: 7 }, (_, n) => `com.example.half${n}`)
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
-          : applications.map((bundle_identifier) => ({
-              bundle_identifier,
-              period: '2026-11-24 09:00:00',
-            }))) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
+        : applications.map((bundle_identifier) => ({
+            bundle_identifier,
+            period: '2026-11-24 09:00:00',
+          }))) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       const { length } = params['applications'] as string[]
       if (length > 2) throw refusal
@@ -281,11 +279,7 @@ t.test('an application with many new events is counted after all others, alone',
   const time = '2026-11-25 00:00:00.000'
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: time, now: time }]
-          : found) as Row[],
+      (sql.includes('AS until') ? [{ until: time, now: time }] : found) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       counted.push(params['applications'] as string[])
       return []
@@ -357,14 +351,12 @@ t.test('an application that cannot be counted delays no other', async (t) => {
   const counted: string[] = []
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
-          : applications.map((bundle_identifier) => ({
-              bundle_identifier,
-              period: '2026-11-24 09:00:00',
-            }))) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
+        : applications.map((bundle_identifier) => ({
+            bundle_identifier,
+            period: '2026-11-24 09:00:00',
+          }))) as Row[],
     lines: async (_: string, params: Record<string, unknown> = {}) => {
       const asked = params['applications'] as string[]
       if (asked.includes('com.example.evil')) throw refusal
@@ -399,11 +391,9 @@ t.test('what is counted only within bounds is tried again later, and said', asyn
   const tables: string[] = []
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: now, now }]
-          : [{ bundle_identifier: 'com.example.evil', period: '2026-11-24 09:00:00' }]) as Row[],
+      (sql.includes('AS until')
+        ? [{ until: now, now }]
+        : [{ bundle_identifier: 'com.example.evil', period: '2026-11-24 09:00:00' }]) as Row[],
     lines: async (sql: string) => {
       statements.push(sql)
       if (!sql.includes('max_rows_to_group_by')) throw refusal
@@ -754,8 +744,7 @@ t.test('applications whose identifiers are too large for one statement are found
     name: 'hours',
   })
   t.ok(statements > 1, 'one statement was not enough')
-  t.equal(found.length, invented + 2)
-  t.equal(counted, Math.floor((64 * 1024 * 1024 - 40) / 1_000) + 2, 'at most 64 MiB')
+  t.ok(counted > 60_000 && counted * 1_000 <= 64 * 1024 * 1024 + 2_000, `${counted}: 64 MiB`)
   t.equal(
     found.filter((one) => one.bundle_identifier === bundle_identifier).length,
     2,
@@ -773,11 +762,7 @@ t.test('what is beyond 200,000 hours is marked, and counted later', async (t) =>
   }))
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS ver')
-        ? [{ ver: 1 }]
-        : sql.includes('AS until')
-          ? [{ until: now, now }]
-          : [...stale]) as Row[],
+      (sql.includes('AS until') ? [{ until: now, now }] : [...stale]) as Row[],
     lines: async () => [],
   }
   let marks: object[] = []
@@ -819,4 +804,54 @@ t.test('what is beyond 200,000 hours is marked, and counted later', async (t) =>
     found.map((one) => (one as { bundle_identifier: string }).bundle_identifier).toSorted(),
     [0, 1, 2].map((n) => `com.example.${200_000 + n}`),
   )
+})
+
+t.test('what was postponed is left out until it is due, and the rest is not', async (t) => {
+  const at = (hour: string) => `2027-06-21T${hour}:10:00.000Z`
+  const of = (bundle_identifier: string, hour: string) =>
+    event(at(hour), { bundle_identifier, received_at: '2027-06-22T00:00:00.000Z' })
+  await insert('logs', [
+    of('com.example.postponed', '00'),
+    of('com.example.postponed', '01'),
+    of('com.example.neighbour', '00'),
+  ])
+  const due = '2027-06-22 03:00:00.000'
+  const marks = ['00:00:01', '01:00:01'].map((time) => ({
+    bundle_identifier: 'com.example.postponed',
+    hour: `2027-06-21 ${time}`,
+    asked_at: due,
+  }))
+  // The later hour was postponed before, and erased since.
+  marks.push({ ...marks[1]!, hour: '2027-06-21 01:00:00', asked_at: '2027-06-22 02:00:00.000' })
+  await store.insertRows({ table: 'recounts', members: [member(marks)], rows: marks.length })
+  async function find(name: (typeof countNames)[number], lastNow: string, now: string) {
+    let found: object[] = []
+    const watched = {
+      async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+        if (!sql.includes('intake.recounts')) return reader.query<Row>(sql, params)
+        const lastUntil = '2027-06-21 23:00:00.000'
+        const rows = await reader.query<Row>(sql, { lastUntil, lastNow, now })
+        found = rows.map((row) => ({ ...row })) as object[]
+        return rows
+      },
+      lines: async () => [],
+    }
+    await refreshCounts({ reader: watched, store: { insertRows: async () => {} }, name })
+    return (found as { bundle_identifier: string; period: string }[])
+      .map((one) => `${one.bundle_identifier.split('.')[2]} ${one.period}`)
+      .toSorted()
+  }
+  const before = ['2027-06-22 01:30:00.000', '2027-06-22 02:59:00.000'] as const
+  t.same(await find('hours', ...before), [
+    'neighbour 2027-06-21 00:00:00',
+    'postponed 2027-06-21 01:00:00',
+  ])
+  const all = ['neighbour', 'postponed'].map((name) => `${name} 2027-06-21`)
+  t.same(await find('catalogue', ...before), all, 'the erasure is counted at once')
+  const when = ['2027-06-22 02:55:00.000', due] as const
+  t.same(await find('hours', ...when), [
+    'neighbour 2027-06-21 00:00:00',
+    'postponed 2027-06-21 00:00:00',
+    'postponed 2027-06-21 01:00:00',
+  ])
 })

@@ -177,7 +177,7 @@ t.test('a filter by application prunes through every view', async (t) => {
 t.test('a filter by hour or minute prunes, although the views convert these columns', async (t) => {
   const hours = "toDateTime('2026-01-01 00:00:00', 'UTC') + INTERVAL number HOUR"
   await writer.command(`INSERT INTO intake.hours_raw
-    SELECT 'com.example.hours', ${hours}, [('opened', NULL, '', 1)], [], 1 FROM numbers(8000)`)
+    SELECT 'com.example.hours', ${hours}, [('opened', NULL, '', 1)], [], [], 1 FROM numbers(8000)`)
   await writer.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
     SELECT ${hours}, 'key', 'logs', 'accepted', generateUUIDv4(), 1 FROM numbers(8000)`)
   for (const [view, column] of [

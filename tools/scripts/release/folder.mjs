@@ -94,7 +94,7 @@ function writeCompose(folder, release) {
 }
 
 async function writeOpenApi(folder) {
-  const { openApiDocument } = await import('../../../gateway/dist/openapi/document.js')
+  const { openApiDocument } = await import('../../../packages/contract/dist/openapi/document.js')
   const { GatewayConfig } = await import('../../../packages/config/dist/index.js')
   const { loadConfig } = await import('../../../packages/runtime/dist/config.js')
   // The limits are those of a gateway without settings.

@@ -7,7 +7,10 @@ import { slackBody } from './slack.ts'
 import { standardBody } from './standard.ts'
 import { teamsBody } from './teams.ts'
 
-const chatForms: Readonly<Record<string, (notice: Notice) => string>> = {
+type Form = NonNullable<WebhookReceiver['form']>
+
+/** The forms that people read; programs read the standard form. */
+const chatForms: Readonly<Record<Exclude<Form, 'standard'>, (notice: Notice) => string>> = {
   slack: slackBody,
   teams: teamsBody,
   github: githubBody,
@@ -25,7 +28,7 @@ export function writeFeedback(
   options: Pick<WebhookReceiver, 'form' | 'email'> & { pageUrl?: string | undefined },
 ): string {
   const { form = 'standard', pageUrl } = options
-  const { [form]: chatForm } = chatForms
+  const chatForm = form === 'standard' ? undefined : chatForms[form]
   const { email = chatForm === undefined ? 'show' : 'hide' } = options
   const shown = email === 'show' ? feedback : { ...feedback, email: null }
   return chatForm === undefined ? standardBody(shown) : chatForm(noticeOf(shown, pageUrl))
@@ -40,7 +43,8 @@ export function writeAlert(
   alert: StoredAlert,
   options: Pick<WebhookReceiver, 'form'> & { pageUrl?: string | undefined; isTest: boolean },
 ): string {
-  const { [options.form ?? 'standard']: chatForm } = chatForms
+  const { form = 'standard' } = options
+  const chatForm = form === 'standard' ? undefined : chatForms[form]
   return chatForm === undefined
     ? standardAlert(alert, options)
     : chatForm(alertNotice(alert, options))

@@ -15,6 +15,7 @@ export interface AlertStore {
 
 /** The key of a Redis hash that maps the ids of alerts to alerts as JSON. */
 const alertsKey = '{intake}:alerts'
+const storedAlerts = { key: alertsKey, isForGateways: false }
 
 /**
  * @param options.who who makes the changes, for the journal
@@ -39,7 +40,7 @@ export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: stri
         createdBy: who,
       }
       const added = await addField(redis, {
-        hash: alertsKey,
+        hash: storedAlerts,
         field: alert.id,
         value: JSON.stringify(alert),
         max: alertsMax,
@@ -53,7 +54,7 @@ export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: stri
       if (json === undefined) return false
       const detail = parseAlert(json) ?? { id }
       const entry = { who, action: 'alert-removed', subject: id, detail } as const
-      return removeFields(redis, { hash: alertsKey, fields: [id], entry })
+      return removeFields(redis, { hash: storedAlerts, fields: [id], entry })
     },
 
     async list() {

@@ -67,6 +67,7 @@ export interface StoredKeys {
  * needs no salt, because a generated secret has 256 random bits.
  */
 const redisKey = '{intake}:api-keys'
+const storedKeys = { key: redisKey, isForGateways: true }
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that a change by another
@@ -86,9 +87,9 @@ return 0`
 
 /** Adds an entry, unless there is one. */
 const createScript = `
-if redis.call('HSETNX', KEYS[1], ARGV[3], ARGV[4]) == 0 then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 1 then return 0 end
 announce()
-return 1`
+return redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
 
 /** So many entries take one to three milliseconds. */
 const parsedPerTurn = 250
@@ -147,7 +148,7 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
       if (isDeepStrictEqual(next, key)) return key
       const detail = { before: key, after: next }
       const replaced = await changeHash(redis, {
-        hash: redisKey,
+        hash: storedKeys,
         script: replaceScript,
         args: [field, json, printKey(next)],
         entry: { who, action, subject: id, detail },
@@ -190,7 +191,7 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
         rules,
       )
       const added = await changeHash(redis, {
-        hash: redisKey,
+        hash: storedKeys,
         script: createScript,
         args: [secretHash, printKey(key)],
         entry: { who, action: 'key-created', subject: key.id, detail: key },

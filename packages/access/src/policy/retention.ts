@@ -57,7 +57,8 @@ export async function storeDropped(
   bundle?: string,
 ): Promise<void> {
   const args = [droppedField(kind, bundle), until.getTime()]
-  await changeHash(redis, { hash: retentionKey, script: dropScript, args })
+  const hash = { key: retentionKey, isForGateways: true }
+  await changeHash(redis, { hash, script: dropScript, args })
 }
 
 /** @param onUnreadable called with the name of a field that cannot be read */

@@ -67,6 +67,9 @@ export interface PolicyStore {
  */
 export const suppressedMax = 100_000
 
+const suppressed = { key: suppressedKey, isForGateways: true }
+const rules = { key: rulesKey, isForGateways: true }
+
 /**
  * @param options.who who makes the changes, for the journal
  */
@@ -80,7 +83,7 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       const [field, earlier] = await hashesOf(redis, sender)
       const { kind } = sender
       return addField(redis, {
-        hash: suppressedKey,
+        hash: suppressed,
         field,
         value: new Date().toISOString(),
         max: suppressedMax,
@@ -94,7 +97,7 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       const [subject] = fields
       const { kind } = sender
       const entry = { who, action: 'sender-unsuppressed', subject, detail: { kind } } as const
-      return removeFields(redis, { hash: suppressedKey, fields, entry })
+      return removeFields(redis, { hash: suppressed, fields, entry })
     },
 
     async setRetention(kind, days, bundleIdentifier) {
@@ -120,7 +123,7 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
         createdBy,
       }
       const added = await addField(redis, {
-        hash: rulesKey,
+        hash: rules,
         field: rule.id,
         value: JSON.stringify(rule),
         max: rulesMax + 1,
@@ -134,7 +137,7 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       if (json === undefined || id === secretField) return undefined
       const rule = parseRule(json)
       const entry = { who, action: 'rule-removed', subject: id, detail: rule ?? { id } } as const
-      const removed = await removeFields(redis, { hash: rulesKey, fields: [id], entry })
+      const removed = await removeFields(redis, { hash: rules, fields: [id], entry })
       return removed ? (rule ?? 'unreadable') : undefined
     },
 

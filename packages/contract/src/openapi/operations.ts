@@ -1,12 +1,10 @@
-import { keptFor, limits } from '../limits.ts'
+import { batchJsonBytesMax, keptFor, limits } from '../limits.ts'
 import { feedbackExample, logBatchExample, logExample } from './examples.ts'
 import { errorResponses, success } from './responses.ts'
 
 /** Settings of the gateway that the document mentions. */
 export interface DocumentedLimits {
   BATCH_BODY_BYTES_MAX: number
-  /** Maximum size of a batch after decompression, in bytes. */
-  batchJsonBytesMax: number
   ATTACHMENT_BYTES_MAX: number
   ATTACHMENT_PIXELS_MAX: number
   KEEP_METADATA: boolean
@@ -74,7 +72,7 @@ export const describeOperations = (config: DocumentedLimits) => ({
         `another id, or in a batch with an \`Idempotency-Key\`, is stored once within ${keptFor.logs}. Any other ` +
         `entry is stored again each time. ${gzip} ` +
         `At most ${config.BATCH_BODY_BYTES_MAX} bytes as sent, ${limits.logBytes} for an entry with ` +
-        `the device, ${config.batchJsonBytesMax} bytes after decompression, or ` +
+        `the device, ${batchJsonBytesMax(config.BATCH_BODY_BYTES_MAX)} bytes after decompression, or ` +
         `${limits.losslessJsonBytes} characters with an integer beyond 2^53 or an escape in a name; ` +
         `at most ${limits.batchJsonNodes} members and elements, ${limits.jsonNodes} in an entry.`,
       parameters: [refer('IdempotencyKey')],

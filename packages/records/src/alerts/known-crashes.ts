@@ -1,6 +1,6 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { crashText, fingerprint } from '@intake/schema'
-import { arrivedInWindow, minutesInMs, querySettings, questionParams } from './question.ts'
+import { arrivedInWindow, minutesInMs, querySettings, windowParams } from './question.ts'
 
 export interface KnownCrashes {
   /**
@@ -58,27 +58,18 @@ const tooMany = (bundle: string) =>
 const crashesOf = (where: string) =>
   `SELECT received_at, ${crashText} AS trace FROM intake.logs WHERE event = 'crash' AND ${where}`
 
-const question = (bundle: string, minutes: number) => ({
-  id: '',
-  bundle,
-  event: '',
-  versionName: '',
-  minutes,
-})
-
 /** @param options.sinceMinutes reads only what arrived in so many minutes */
 async function readCrashes(
   reader: Pick<ClickHouse, 'query'>,
   options: { bundle: string; sinceMinutes: number | undefined; toMs: number },
 ): Promise<{ fingerprint: string; at: string }[]> {
   const { bundle, sinceMinutes: minutes, toMs } = options
-  const { oldest, from, to, applications } = questionParams([question(bundle, minutes ?? 0)], toMs)
   const where =
     minutes === undefined ? 'bundle_identifier IN {applications:Array(String)}' : arrivedInWindow
   return reader.query(
     `SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at
      FROM (${crashesOf(where)}) GROUP BY fingerprint LIMIT ${crashesMax + 1} ${querySettings}`,
-    { applications, ...(minutes !== undefined && { oldest, from, to }) },
+    { applications: [bundle], ...(minutes !== undefined && windowParams(minutes, toMs)) },
   )
 }
 
@@ -87,11 +78,10 @@ async function readExample(
   { bundle, minutes, toMs }: { bundle: string; minutes: number; toMs: number },
   print: string,
 ): Promise<string> {
-  const { oldest, from, to, applications } = questionParams([question(bundle, minutes)], toMs)
   const [row] = await reader.query<{ example: string }>(
     `SELECT substringUTF8(trace, 1, ${exampleMax}) AS example FROM (${crashesOf(arrivedInWindow)})
      WHERE ${fingerprint('trace')} = {print:String} ORDER BY received_at LIMIT 1 ${querySettings}`,
-    { oldest, from, to, applications, print },
+    { applications: [bundle], ...windowParams(minutes, toMs), print },
   )
   return row?.example ?? ''
 }

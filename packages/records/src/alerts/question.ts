@@ -37,8 +37,6 @@ export const askedVersion = (questions: readonly EventQuestion[]) =>
 
 /** The parameters of `askedEvent`, `askedVersion` and `arrivedInWindow`. */
 export function questionParams(questions: readonly EventQuestion[], toMs: number) {
-  const minutes = Math.max(...questions.map((one) => one.minutes))
-  const fromMs = toMs - minutes * minuteMs
   const distinct = (texts: string[]) => [...new Set(texts)]
   return {
     applications: distinct(questions.map(({ bundle }) => bundle)),
@@ -46,6 +44,13 @@ export function questionParams(questions: readonly EventQuestion[], toMs: number
     ...(questions.some(({ versionName }) => versionName !== '') && {
       versions: distinct(questions.map(({ versionName }) => versionName)),
     }),
+    ...windowParams(Math.max(...questions.map((one) => one.minutes)), toMs),
+  }
+}
+
+export function windowParams(minutes: number, toMs: number) {
+  const fromMs = toMs - minutes * minuteMs
+  return {
     oldest: sqlTime(new Date(fromMs - ageDays('logs') * dayMs)),
     from: sqlTime(new Date(fromMs)),
     to: sqlTime(new Date(toMs)),

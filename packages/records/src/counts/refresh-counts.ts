@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { ClickHouseError, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
+import { systemClock, type Clock } from '@intake/runtime'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
 
@@ -40,8 +41,8 @@ const staleMax = 200_000
 const foundMax = 900_000
 /** The maximum size of what one call finds. Identifiers of applications have up to a kilobyte. */
 const foundBytesMax = 64 * 1024 * 1024
-/** The maximum number of statements that find together what one of them cannot find. */
-const slicesMax = 16
+/** The number of statements that find together what one of them cannot find. */
+const slices = 16
 /**
  * The maximum number of applications that one statement counts. Their identifiers are one parameter
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
@@ -83,35 +84,38 @@ export async function refreshCounts(options: {
   store: Pick<ClickHouse, 'insertRows'>
   name: CountName
   onAlone?: (ms: number) => void
+  clock?: Pick<Clock, 'now'>
 }): Promise<number> {
-  const { reader, store, name, onAlone = () => undefined } = options
+  const { reader, store, name, onAlone = () => undefined, clock = systemClock } = options
   const state = await readState(reader, name)
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
   const sql = tables[name].sql(state.hasAllValues === 1)
+  const { until, now } = state
+  const nowMs = Date.parse(isoTime(now))
   const failures: Failure[] = []
+  // Each row has the time before any was read as its version. If two calls count an hour, that of
+  // the later call remains; it has everything that the earlier one had to count.
+  const all = { ...options, sql, ver: nowMs, failures }
   const late: Stale[] = []
   const isLarge = ({ of_application: records }: Found) => records > sharedRecordsMax
   const shared = stale.filter((one) => !isLarge(one))
   const alone = stale.filter(isLarge)
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(shared)) {
-    const all = [...applications.values()]
-    for (let at = 0; at < all.length; at += applicationsMax) {
-      const some = all.slice(at, at + applicationsMax)
-      await countApplications({ ...options, sql, failures }, day, some)
+    const stales = [...applications.values()]
+    for (let at = 0; at < stales.length; at += applicationsMax) {
+      await countApplications(all, day, stales.slice(at, at + applicationsMax))
     }
   }
-  const began = performance.now()
+  const began = clock.now()
   for (const [day, applications] of byDay(alone)) {
     for (const periods of applications.values()) {
-      if (performance.now() - began > aloneMsMax) late.push(...periods)
-      else await countApplications({ ...options, sql, failures }, day, [periods])
+      if (clock.now() - began > aloneMsMax) late.push(...periods)
+      else await countApplications(all, day, [periods])
     }
   }
-  onAlone(performance.now() - began)
-  const { until, now } = state
-  const nowMs = Date.parse(isoTime(now))
+  onAlone(clock.now() - began)
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
@@ -173,17 +177,18 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
  * `failures`, and counted within bounds (see `boundedSettings`) if that is possible.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0] & { sql: string; failures: Failure[] },
+  options: Parameters<typeof refreshCounts>[0] & { sql: string; ver: number; failures: Failure[] },
   day: string,
   applications: readonly Stale[][],
 ): Promise<void> {
-  const { reader, store, name, sql } = options
+  const { reader, store, name, sql, ver } = options
   const countAll = async (settings: string) => {
     const rows = await count(reader, {
       name,
       sql: `${sql} ${settings}`,
       day,
       stale: applications.flat(),
+      ver,
     })
     await insert(store, tables[name].table, rows)
   }
@@ -255,23 +260,18 @@ interface Found extends Stale {
  * applications delays neither erasures nor other senders.
  *
  * If one statement cannot find it, for example because ClickHouse lacks the memory for the
- * identifiers of all applications, each half of the applications is found by itself.
- *
- * @param slice the applications to look at: those whose hash modulo `of` is `index`
+ * identifiers of all applications, several do, each for some applications.
  */
 async function findStale(
   reader: Pick<ClickHouse, 'query'>,
   name: CountName,
-  state: State,
-  slice = { of: 1, index: 0 },
+  { lastUntil, lastNow, now }: State,
 ): Promise<Found[]> {
-  const { lastUntil, lastNow, now } = state
-  const { of, index } = slice
   const { period } = tables[name]
-  const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
   const order = 'is_marked DESC, of_application DESC, period DESC'
-  try {
-    return await reader.query<Found>(
+  const find = (of: number, index: number, settings: string) => {
+    const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
+    return reader.query<Found>(
       `SELECT bundle_identifier, period, is_marked, of_application FROM (
          SELECT bundle_identifier, period, is_marked, of_application,
            sum(length(bundle_identifier)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -291,34 +291,26 @@ async function findStale(
                AND asked_at <= {now:DateTime64(3, 'UTC')} AND ${isInSlice}
            ) GROUP BY bundle_identifier, period
          )
-       ) WHERE bytes <= ${foundBytesMax} ORDER BY ${order} LIMIT ${foundMax}
-       ${of < slicesMax ? querySettings : boundedSettings}`,
+       ) WHERE bytes <= ${foundBytesMax / of} ORDER BY ${order} LIMIT ${foundMax / of}
+       ${settings}`,
       { lastUntil, lastNow, now },
     )
-  } catch (error) {
-    if (!isTooMuch(error) || of >= slicesMax) throw error
-    const one = await findStale(reader, name, state, { of: 2 * of, index })
-    return mostUrgent([
-      ...one,
-      ...(await findStale(reader, name, state, { of: 2 * of, index: index + of })),
-    ])
   }
-}
-
-/** Orders what several statements have found, and cuts it as one statement does. */
-function mostUrgent(found: readonly Found[]): Found[] {
-  let bytes = 0
-  return found
-    .toSorted(
-      (a, b) =>
-        b.is_marked - a.is_marked ||
-        b.of_application - a.of_application ||
-        Number(a.period < b.period) - Number(a.period > b.period),
-    )
-    .filter(
-      ({ bundle_identifier }, index) =>
-        index < foundMax && (bytes += Buffer.byteLength(bundle_identifier)) <= foundBytesMax,
-    )
+  try {
+    return await find(1, 0, querySettings)
+  } catch (error) {
+    if (!isTooMuch(error)) throw error
+  }
+  const found: Found[] = []
+  for (let index = 0; index < slices; index++) {
+    found.push(...(await find(slices, index, boundedSettings)))
+  }
+  return found.toSorted(
+    (a, b) =>
+      b.is_marked - a.is_marked ||
+      b.of_application - a.of_application ||
+      Number(a.period < b.period) - Number(a.period > b.period),
+  )
 }
 
 /**
@@ -328,20 +320,13 @@ function mostUrgent(found: readonly Found[]): Found[] {
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
-  options: { name: CountName; sql: string; day: string; stale: readonly Stale[] },
+  options: { name: CountName; sql: string; day: string; stale: readonly Stale[]; ver: number },
 ): Promise<string[]> {
-  const { name, sql, day, stale } = options
+  const { name, sql, day, stale, ver } = options
   const { column } = tables[name]
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // Takes the version before it reads the rows. If two calls count a period at the same time, the
-  // table keeps the count with the higher version. The rows of this count were read after the other
-  // call began, so it has everything that the other call had to count.
-  const [clock] = await reader.query<{ ver: number }>(
-    'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
-  )
-  const ver = clock?.ver ?? 0
   const from = new Date(`${day}T00:00:00Z`)
   const lines = await reader.lines(sql, {
     from: sqlTime(from),

@@ -15,12 +15,7 @@ const keptVer = '18446744073709551615'
 
 /** The tables of counts, and what a kept count has. It has no trace of single devices or records. */
 const countTables = [
-  {
-    table: 'hours_raw',
-    period: 'hour',
-    columns: 'event_counts, new_names',
-    kept: 'event_counts, new_names',
-  },
+  { table: 'hours_raw', period: 'hour', columns: 'new_names, event_counts', kept: '' },
   {
     table: 'days_raw',
     period: 'day',
@@ -60,7 +55,7 @@ export async function keepCounts(
         bundles === undefined ? '' : 'AND bundle_identifier IN {bundles:Array(String)}'
       await clickhouse.insertSelect(
         `INSERT INTO intake.${table} (${key}, ${columns}, ver)
-         SELECT ${key}, ${kept}, ${keptVer} FROM intake.${table} FINAL
+         SELECT ${key}, ${kept || columns}, ${keptVer} FROM intake.${table} FINAL
          WHERE ver < ${keptVer} AND ${period} < {before:DateTime64(3, 'UTC')} ${ofThese}
          SETTINGS max_partitions_per_insert_block = 0`,
         { before: sqlTime(before), ...(bundles && { bundles }) },

@@ -10,7 +10,7 @@ import type { StackConfig } from './config.ts'
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const host = '127.0.0.1'
 /** The options of Node for each app, the same as in its image (deploy/Dockerfile). */
-const nodeOptions = {
+export const nodeOptions = {
   gateway: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
   worker: [],
   console: [],

@@ -8,7 +8,7 @@ import type { DeviceLimits } from './sketch-limits.ts'
  * Counts the requests of devices that have used up their share. They have a count of their own, as
  * high as the key's limit of requests, so the other devices can still use that limit.
  */
-export interface OverShare {
+export interface DeviceFloods {
   /**
    * Counts a request of such a device, and returns its error. When the count is used up, the request
    * counts for its key, because the key's limit must hold for a device that `requireShare` cannot
@@ -30,10 +30,10 @@ export interface OverShare {
 /** What a device takes from its share when it is only looked up. */
 const nothing = { kind: 'logs', records: 0, attachmentBytes: 0 } as const
 
-export function createOverShare(options: {
+export function createDeviceFloods(options: {
   usageOf: (key: ApiKey) => KeyUsage
   devices: DeviceLimits
-}): OverShare {
+}): DeviceFloods {
   const { usageOf, devices } = options
   const floodedKeys = new Set<string>()
 
@@ -44,10 +44,10 @@ export function createOverShare(options: {
     floodedKeys,
 
     refuse(key, kind) {
-      const { requests, overShare, max } = usageOf(key)
+      const { requests, flooding, max } = usageOf(key)
       const { requestsPerMinute } = max
-      if (overShare.total() < requestsPerMinute) {
-        overShare.add(1, requestsPerMinute)
+      if (flooding.total() < requestsPerMinute) {
+        flooding.add(1, requestsPerMinute)
         requests.add(-1, requestsPerMinute)
       } else {
         floodedKeys.add(key.id)
@@ -57,8 +57,8 @@ export function createOverShare(options: {
 
     requireShare(key, json) {
       if (!floodedKeys.has(key.id)) return
-      const { requests, overShare, max } = usageOf(key)
-      if (overShare.total() < max.requestsPerMinute) {
+      const { requests, flooding, max } = usageOf(key)
+      if (flooding.total() < max.requestsPerMinute) {
         floodedKeys.delete(key.id)
         return
       }

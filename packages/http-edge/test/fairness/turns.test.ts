@@ -1,0 +1,28 @@
+import t from 'tap'
+import { createTurns } from '../../src/fairness/turns.ts'
+
+t.test('accounts take turns, however much work one of them has', async (t) => {
+  const turns = createTurns()
+  const order: string[] = []
+  const work = (name: string) => turns.take(name, () => order.push(name))
+  await Promise.all([
+    ...Array.from({ length: 5 }, () => work('greedy')),
+    work('other'),
+    work('other'),
+  ])
+  t.equal(order.join(' '), 'greedy greedy other greedy other greedy greedy')
+})
+
+t.test('a short task does not wait for the long tasks of others', async (t) => {
+  const turns = createTurns()
+  const order: string[] = []
+  const work = () => {
+    const from = performance.now()
+    while (performance.now() - from < 10);
+    order.push('long')
+  }
+  const long = Array.from({ length: 4 }, () => turns.takeLong('greedy', work))
+  await turns.take('other', () => order.push('short'))
+  await Promise.all(long)
+  t.ok(order.indexOf('short') <= 1, order.join(' '))
+})
