@@ -3,6 +3,7 @@ import { queueNames, queuePrefix } from '@intake/queue'
 import { createJobSink } from '@intake/queue/produce'
 import { installationKey } from '@intake/redis'
 import type { ProblemCode } from '@intake/health/problem-catalogue'
+import { until } from '@intake/test-kit/until'
 import { isInsert, type Treatment } from '../faults/kit/http-fake.ts'
 import type { Way } from './observe.ts'
 import type { Stage } from './stage.ts'
@@ -73,7 +74,12 @@ const refusedRows: Pick<State, 'begin' | 'end'> = {
     cluster.sql.command('ALTER TABLE intake.logs_raw ADD CONSTRAINT planted CHECK now() = 0'),
   async end({ cluster }) {
     await cluster.sql.command('ALTER TABLE intake.logs_raw DROP CONSTRAINT planted')
-    await cluster.sql.command('TRUNCATE TABLE intake.dead_letters_raw')
+    // A row that was refused before can become a dead letter now.
+    await until('no refused row is in progress', async () => {
+      const frames = await cluster.keys.llen(key('logs', 'active'))
+      await cluster.sql.command('TRUNCATE TABLE intake.dead_letters_raw')
+      return frames === 0
+    })
   },
 }
 

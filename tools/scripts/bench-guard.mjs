@@ -1,6 +1,5 @@
 // npm run bench:guard: compares the CPU cost of this tree with the cost of an earlier commit. Exits
 // with 1 if a cost has risen by more than 5 %. See tools/bench/README.md.
-import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'
 import { onNodeOfImages } from './node-binary.mjs'
@@ -16,9 +15,7 @@ Compares the CPU cost of this tree with that of an earlier commit (tools/bench/R
 Exit codes: 0 ok or cannot tell, 1 a figure has become more than 5 % dearer, or an error.`)
 
 await onNodeOfImages()
-await bootstrap()
-const tsc = 'node_modules/typescript/bin/tsc'
-execFileSync(process.execPath, [tsc, '-b', 'tools/bench'], { cwd: root, stdio: 'inherit' })
+await bootstrap('tools/bench')
 const { guard, OptionError, readGuardOptions } = await import('../bench/dist/guard/index.js')
 
 try {

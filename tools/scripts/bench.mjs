@@ -1,7 +1,6 @@
 // npm run bench: measures Intake and small baseline services, in about seven minutes. To select
 // suites: npm run bench -- --suite capacity,latency. See tools/bench/README.md.
-import { execFileSync } from 'node:child_process'
-import { bootstrap, root } from './bootstrap.mjs'
+import { bootstrap } from './bootstrap.mjs'
 import { onNodeOfImages } from './node-binary.mjs'
 import { printHelp } from './print-help.mjs'
 
@@ -17,7 +16,5 @@ Measures Intake and small baseline services, in about seven minutes (tools/bench
 Exit codes: 0 all events were visible exactly once, 1 they were not, or something else went wrong.`)
 
 await onNodeOfImages()
-await bootstrap()
-const tsc = 'node_modules/typescript/bin/tsc'
-execFileSync(process.execPath, [tsc, '-b', 'tools/bench'], { cwd: root, stdio: 'inherit' })
+await bootstrap('tools/bench')
 await import('../bench/dist/main.js')

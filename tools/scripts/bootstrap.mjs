@@ -20,11 +20,15 @@ const builtProjects = [
   'tools/local',
 ]
 
-/** Prepares what the scripts need before they import built code. Writes to stderr only. */
-export async function bootstrap() {
+/**
+ * Prepares what the scripts need before they import built code. Writes to stderr only.
+ *
+ * @param projects what is compiled beside what `npm start` and the command line need
+ */
+export async function bootstrap(...projects) {
   checkNode()
   await installDependencies()
-  await build()
+  await build(...projects)
 }
 
 /** The lowest Node version of each release line in package.json, as [major, minor]. */
@@ -69,9 +73,9 @@ export async function installDependencies() {
 export const pnpm = () => ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']
 
 /** Compiles the sources that have changed. */
-export async function build() {
+export async function build(...projects) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const code = await run(process.execPath, [tsc, '-b', ...builtProjects], process.env)
+  const code = await run(process.execPath, [tsc, '-b', ...builtProjects, ...projects], process.env)
   if (code !== 0) fail('The sources could not be compiled.')
 }
 

@@ -8,7 +8,7 @@ const tsx = [process.execPath, '--import=tsx']
 
 /** By name: what is compiled, the program that is run, and the programs that it needs. */
 const suites = {
-  'clickhouse-cluster': { build: [], command: [...tap, 'test/clickhouse-cluster/main.ts'] },
+  'clickhouse-cluster': { build: ['.'], command: [...tap, 'test/clickhouse-cluster/main.ts'] },
   cluster: { build: ['test/kit'], command: [...tsx, 'test/cluster/main.ts'] },
   faults: { build: ['test/faults'], command: [process.execPath, 'test/faults/dist/main.js'] },
   hostile: {
@@ -16,7 +16,7 @@ const suites = {
     command: [process.execPath, 'test/hostile/dist/hostile/main.js'],
   },
   observability: {
-    build: [],
+    build: ['.'],
     command: [...tap, 'test/observability/real-run.ts'],
     needs: ['prometheus', 'promtool'],
   },
@@ -37,10 +37,7 @@ if (name === 'states' && isMissing('prometheus')) {
   args.push('--no-alerts')
 }
 
-await bootstrap()
-const tsc = ['node_modules/typescript/bin/tsc', '-b', ...build]
-const { status } = spawnSync(process.execPath, tsc, { cwd: root, stdio: 'inherit' })
-if (status !== 0) process.exit(1)
+await bootstrap(...build)
 const [program, ...given] = command
 const suite = spawn(program, [...given, ...args], { cwd: root, stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => suite.kill(signal))

@@ -2,7 +2,7 @@
 // back to the earlier build. Takes about six minutes. The earlier commit comes from the local
 // history and is installed and built in a temporary folder. npm run test:upgrade -- --from <commit
 // or tag> selects another commit. The last line is `N passed, N failed`.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,9 +32,7 @@ if (commit === undefined) {
   process.exit(1)
 }
 
-await bootstrap()
-const inherit = { cwd: root, stdio: 'inherit' }
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
+await bootstrap('test/faults')
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
 // Deletes the folder on exit. A `finally` is not enough, because a build that fails exits the
@@ -45,6 +43,6 @@ await buildCommit(commit, old)
 const { status } = spawnSync(
   process.execPath,
   ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
-  inherit,
+  { cwd: root, stdio: 'inherit' },
 )
 process.exitCode = status ?? 1

@@ -8,9 +8,9 @@ import {
 import type { Redis } from '@intake/redis'
 import { limitRepeats } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
+import type { StoredAlert } from '../webhook/forms/alert.ts'
 import { writeAlert } from '../webhook/forms/index.ts'
 import type { Receivers } from '../webhook/receivers.ts'
-import type { AlertChange } from './changes.ts'
 
 const help = 'docs/alerts.md'
 
@@ -62,9 +62,11 @@ async function readChange(
   reader: Pick<ClickHouse, 'query'>,
   id: string,
   change: number | undefined,
-): Promise<AlertChange | undefined> {
-  const [row] = await reader.query<AlertChange>(
-    `SELECT * FROM intake.alert_changes WHERE id = {id:String} ${change === undefined ? '' : 'AND change = {change:UInt64}'}
+): Promise<StoredAlert | undefined> {
+  const [row] = await reader.query<StoredAlert>(
+    `SELECT id, change, bundle_identifier, event, version_name, condition, threshold, unit, minutes, state, since,
+       value, usual, detail
+     FROM intake.alert_changes WHERE id = {id:String} ${change === undefined ? '' : 'AND change = {change:UInt64}'}
      ORDER BY change DESC LIMIT 1`,
     { id, ...(change !== undefined && { change }) },
   )

@@ -66,24 +66,6 @@ export function alertNotice(
 /** Returns a body for programs, with the change as `intake.alert_changes` shows it. */
 export function standardAlert(alert: StoredAlert, { isTest }: { isTest: boolean }): string {
   const since = isoTime(alert.since)
-  return JSON.stringify({
-    type: isTest ? 'alert.test' : 'alert.changed',
-    timestamp: since,
-    data: {
-      id: alert.id,
-      change: alert.change,
-      bundle_identifier: alert.bundle_identifier,
-      event: alert.event,
-      version_name: alert.version_name,
-      condition: alert.condition,
-      threshold: alert.threshold,
-      unit: alert.unit,
-      minutes: alert.minutes,
-      state: alert.state,
-      since,
-      value: alert.value,
-      usual: alert.usual,
-      detail: alert.detail,
-    },
-  })
+  const type = isTest ? 'alert.test' : 'alert.changed'
+  return JSON.stringify({ type, timestamp: since, data: { ...alert, since } })
 }
