@@ -67,10 +67,11 @@ export function createAlertRun(options: {
   }
 
   return async () => {
-    const { alerts: all } = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    const listing = withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    const { alerts: all, unreadable } = await listing
     await run(all).catch((error: unknown) => {
       // Without alerts, only the states of removed ones are late.
-      if (all.length > 0) throw error
+      if (all.length > 0 || unreadable.length > 0) throw error
     })
   }
 }

@@ -4,6 +4,7 @@ import {
   askedEvent,
   askedVersion,
   divide,
+  minutesInMs,
   querySettings,
   questionParams,
   type EventQuestion,
@@ -13,6 +14,8 @@ interface Row {
   bundle_identifier: string
   named: string
   version: string
+  /** The place of the shortest window that the events are in, from 1. */
+  place: number
   number: number
 }
 
@@ -26,7 +29,7 @@ type Reader = Pick<ClickHouse, 'query'>
  * @returns the count of each question, by its id
  */
 export const countEvents = (reader: Reader, questions: Questions, toMs: number) =>
-  countInWindows(reader, questions, toMs, {
+  countInWindows(reader, divide(questions), toMs, {
     select: (some) =>
       `${askedEvent} AS named, ${askedVersion(some)} AS version, sum(1 / sample_rate) AS number
        FROM intake.logs WHERE event IN {events:Array(String)}`,
@@ -44,7 +47,8 @@ export const countEvents = (reader: Reader, questions: Questions, toMs: number) 
  * @returns the percentage of each question, by its id; of no devices it is 0
  */
 export const countDeviceShares = (reader: Reader, questions: Questions, toMs: number) =>
-  countInWindows(reader, questions, toMs, {
+  // Devices of several windows cannot be added, so a statement has only one.
+  countInWindows(reader, ofEqualWindow(questions), toMs, {
     select: (some) =>
       `pair.1 AS named, pair.2 AS version,
          uniqCombined64(device_uuid) / if(named = '', 1, avg(sample_rate)) AS number
@@ -61,31 +65,38 @@ export const countDeviceShares = (reader: Reader, questions: Questions, toMs: nu
     },
   })
 
-/** Asks one statement for up to a hundred questions with the same window. */
+const ofEqualWindow = (questions: Questions): Questions[] =>
+  [...new Set(questions.map(({ minutes }) => minutes))].flatMap((window) =>
+    divide(questions.filter(({ minutes }) => minutes === window)),
+  )
+
+/** Asks one statement for each part of the questions. */
 async function countInWindows(
   reader: Reader,
-  questions: Questions,
+  parts: readonly Questions[],
   toMs: number,
   count: {
     /** Returns SQL for `named`, `version` and `number`, up to a condition. */
     select: (questions: Questions) => string
-    /** @param rows those of the application that the question asks about */
+    /** @param rows those of the question's application and window */
     answer: (rows: Row[], question: EventQuestion) => number
   },
 ): Promise<Map<string, number>> {
   const answers = new Map<string, number>()
-  const windows = new Set(questions.map(({ minutes }) => minutes))
-  const parts = [...windows].flatMap((window) =>
-    divide(questions.filter(({ minutes }) => minutes === window)),
-  )
   for (const some of parts) {
+    const windows = [...new Set(some.map(({ minutes }) => minutes))].toSorted((a, b) => a - b)
     const rows = await reader.query<Row>(
-      `SELECT bundle_identifier, ${count.select(some)} AND ${arrivedInWindow}
-       GROUP BY bundle_identifier, named, version ${querySettings}`,
-      questionParams(some, toMs),
+      `SELECT bundle_identifier,
+         arrayFirstIndex(one -> one > dateDiff('millisecond', received_at, {to:DateTime64(3, 'UTC')}) - 1,
+           {windows:Array(UInt32)}) AS place, ${count.select(some)} AND ${arrivedInWindow}
+       GROUP BY bundle_identifier, named, version, place ${querySettings}`,
+      { ...questionParams(some, toMs), windows: windows.map((minutes) => minutesInMs(minutes)) },
     )
     for (const question of some) {
-      const own = rows.filter((row) => row.bundle_identifier === question.bundle)
+      const places = windows.indexOf(question.minutes) + 1
+      const own = rows.filter(
+        (row) => row.bundle_identifier === question.bundle && row.place <= places,
+      )
       answers.set(question.id, count.answer(own, question))
     }
   }
