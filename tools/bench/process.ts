@@ -2,8 +2,7 @@ import { createAppProcess, type AppProcessOptions } from '@intake/test-kit/app-p
 import type { Owner } from './owner.ts'
 
 /**
- * The process of a gateway or a worker: of Intake, of a baseline (folder `baselines/`), or of
- * Benthos (`peer.ts`), which counts as a gateway.
+ * The process of a gateway or a worker: of Intake, or of a baseline (folder `baselines/`).
  */
 export interface BenchProcess {
   name: string
