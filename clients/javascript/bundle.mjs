@@ -27,7 +27,7 @@ export async function bundleWeb() {
     ecma: 2019,
     compress: {
       passes: 5,
-      inline: 1,
+      inline: /** @type {never} */ (1),
       if_return: false,
       booleans: false,
       lhs_constants: false,

@@ -1,4 +1,4 @@
-// `npm run test:observability` runs this file; see tools/scripts/test-observability.mjs.
+// `npm run test:observability` runs this file; see tools/scripts/test-suite.mjs.
 import { execFile, execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// `npm run test:states` runs this file; see tools/scripts/test-states.mjs.
+// `npm run test:states` runs this file; see tools/scripts/test-suite.mjs.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

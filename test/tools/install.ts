@@ -65,8 +65,11 @@ export const tools = {
     install: () =>
       installPython('analyst.py', 'clickhouse-connect', 'pandas', 'pyarrow', 'sqlalchemy'),
   },
-  // Later ones need dbt-core 2, which downloads a program from a host that is no registry.
-  dbt: { name: 'dbt', install: () => installPython('dbt.py', 'dbt-core<2', 'dbt-clickhouse<1.10') },
+  // Later ones download a program from a host that is no registry.
+  dbt: {
+    name: 'dbt',
+    install: () => installPython('dbt.py', 'dbt-core<1.12', 'dbt-clickhouse<1.10'),
+  },
   npm: { name: '@clickhouse/client', install: installNpm },
   'jdbc-0.9.4': { name: 'clickhouse-jdbc 0.9.4 (DBeaver)', install: () => installJdbc('0.9.4') },
   'jdbc-0.10.0': { name: 'clickhouse-jdbc 0.10.0', install: () => installJdbc('0.10.0') },

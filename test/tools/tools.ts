@@ -29,7 +29,7 @@ writeFileSync(
   ),
 )
 // The engine reads its users when it starts, and npm start starts it again.
-process.kill(endpoints.pids.clickhouse!, 'SIGKILL')
+process.kill(endpoints.pids.clickhouse ?? 0, 'SIGKILL')
 await until('ClickHouse knows the user of dbt', async () => {
   const sql = "SELECT 1 FROM system.users WHERE name = 'intake_dbt'"
   return (await clickhouse.query(sql).catch(() => [])).length === 1
@@ -95,15 +95,17 @@ async function fill() {
     return row?.n === logs.length + 2
   })
   await clickhouse.command(
-    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, ver, is_deleted)
-     SELECT 'com.example.shop', now64(3), generateUUIDv7(), generateUUIDv4(), now64(3), 18446744073709551615, 1`,
-  )
-  await clickhouse.command(
-    `INSERT INTO intake.alerts_raw (id, condition, state, evaluated_at)
-     SELECT 'alert_1', 'above', 'ok', now64(3)`,
+    `INSERT INTO intake.logs_raw (bundle_identifier, id, time, device_uuid, received_at, ver, is_deleted)
+     SELECT 'com.example.shop', generateUUIDv7() AS id, UUIDv7ToDateTime(id, 'UTC'), generateUUIDv4(), now64(3), 18446744073709551615, 1`,
   )
   const env = { ...process.env, INTAKE_DATA_DIR: dataDir }
-  await run(process.execPath, [script('intake.mjs'), 'catalogue', 'refresh'], { env })
+  const alert = ['alerts', 'add', '--bundle', 'com.example.shop', '--event', 'e1', '--above', '1']
+  for (const args of [alert, ['catalogue', 'refresh']]) {
+    await run(process.execPath, [script('intake.mjs'), ...args], { env })
+  }
+  await until('the alert is evaluated', async () => {
+    return (await clickhouse.query('SELECT 1 FROM intake.alert_states')).length === 1
+  })
 }
 
 async function post(path: string, body: string | FormData, headers: Record<string, string> = {}) {

@@ -327,7 +327,6 @@ async function measureEventLoop({ redis, server, s3, owner }) {
   return lines
 }
 
-/** Acts as one reader until the time `until`. */
 async function behave({ url, reader, until }) {
   const others = ['/', '/events', `/applications/${application}`, '/feedback', '/status']
   const tally = { asked: 0, failed: 0 }

@@ -1,5 +1,5 @@
 // npm run docs:site: makes a static site with a search from the documents, in the folder `site`.
-// VitePress, which tools/scripts/site names, fails if a link leads nowhere.
+// VitePress, which has a lock of its own (tools/scripts/site), fails if a link leads nowhere.
 // --to FOLDER names another folder. SITE_BASE is the path at which the site is published.
 import { execFileSync } from 'node:child_process'
 import {
@@ -18,8 +18,6 @@ import { root } from './bootstrap.mjs'
 
 const { values } = parseArgs({ options: { to: { type: 'string', default: join(root, 'site') } } })
 const here = join(root, 'tools/scripts/site')
-/** The packages that VitePress needs are those of this day: npm installs no newer version. */
-const packagesOf = '2026-11-20'
 const installMs = 5 * 60_000
 const buildMs = 5 * 60_000
 
@@ -34,8 +32,8 @@ const files = new Set(
 const installed = join(here, 'node_modules/.package-lock.json')
 if (!existsSync(installed)) {
   console.error('Installing VitePress (once, about 100 MB) ...')
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
-  execFileSync('npm', ['install', ...options, `--before=${packagesOf}`], {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund']
+  execFileSync('npm', ['ci', ...options], {
     cwd: here,
     stdio: ['ignore', 2, 2],
     timeout: installMs,

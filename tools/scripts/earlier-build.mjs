@@ -23,7 +23,6 @@ export function defaultBase() {
   return fork === undefined || fork === findCommit('HEAD') ? 'HEAD^' : fork
 }
 
-/** Installs and builds a commit in an empty folder. */
 export async function buildCommit(commit, folder) {
   unpack(commit, folder)
   await bootstrapIn(folder)

@@ -24,14 +24,9 @@ export default function Progress({ test }) {
   const began = performance.now()
   let saidAt = began
 
-  const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`
-  const clock = () => {
-    const passed = Math.floor((performance.now() - began) / 1000)
-    return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`
-  }
   const say = (sentence) => {
     saidAt = performance.now()
-    process.stdout.write(`${clock().padStart(6)}  ${sentence}\n`)
+    process.stdout.write(`${clock(saidAt - began).padStart(6)}  ${sentence}\n`)
   }
   const sayEnd = ({ name, ms, pass, fail, ok = fail === 0 }) => {
     done.push({ name, ms, ok })
@@ -101,6 +96,12 @@ export default function Progress({ test }) {
     if (process.env['WRITE_TIMINGS'] !== undefined) writeTimings(done)
   })
   return null
+}
+
+const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`
+const clock = (ms) => {
+  const passed = Math.floor(ms / 1000)
+  return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`
 }
 
 /** Updates the times of the files that ran and passed, and removes files that no longer exist. */

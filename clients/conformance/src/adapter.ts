@@ -46,7 +46,6 @@ export interface Adapter {
   clock(offsetMs: number): Promise<void>
   /** Logs an event. When the sender has stored the event, resolves to the event's id. */
   log(event: string, params: object): Promise<string>
-  /** Logs events with the params `{ n: 0 }`, `{ n: 1 }` and so on. */
   logs(event: string, count: number): Promise<void>
   feedback(feedback: {
     text: string

@@ -72,6 +72,7 @@ export function createTrial(options: {
 }): Trial {
   const { sender, sandbox, witness, waitMs } = options
   const deviceUuid = randomUUID()
+  const wait = createWait(options)
   let mayHaveLargeBodies = false
 
   const records = (kind?: SandboxRecord['kind']) =>
@@ -82,33 +83,7 @@ export function createTrial(options: {
   const stored = (n: number, event = tap) =>
     records('log').filter((log) => log.event === event && log.params?.['n'] === n)
 
-  async function wait(what: string, condition: () => boolean, flushes: boolean): Promise<void> {
-    if (condition()) return
-    const late = AbortSignal.timeout(waitMs)
-    const done = new AbortController()
-    const pumping = flushes ? pump(AbortSignal.any([late, done.signal])) : undefined
-    try {
-      while (!condition()) {
-        if (late.aborted) throw new Failed(`waited in vain until ${what}`)
-        // Checks at least every 100 ms, because a record may be stored although no request begins
-        // or changes.
-        await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
-      }
-    } finally {
-      done.abort()
-      await pumping
-    }
-  }
-
-  /** Flushes again and again until `signal` aborts, even if a flush fails. */
-  async function pump(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await sender.flush(flushMs).catch(ignoreRefusal)
-      await witness.change(AbortSignal.any([signal, AbortSignal.timeout(flushPauseMs)]))
-    }
-  }
-
-  const trial: Trial = {
+  return {
     sender,
     sandbox,
     start: (init = {}) =>
@@ -158,7 +133,35 @@ export function createTrial(options: {
       return mayHaveLargeBodies
     },
   }
-  return trial
+}
+
+/** Returns a function that waits until a condition holds, and perhaps flushes meanwhile. */
+function createWait({ sender, witness, waitMs }: Parameters<typeof createTrial>[0]) {
+  /** Flushes again and again until `signal` aborts, even if a flush fails. */
+  async function pump(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sender.flush(flushMs).catch(ignoreRefusal)
+      await witness.change(AbortSignal.any([signal, AbortSignal.timeout(flushPauseMs)]))
+    }
+  }
+
+  return async (what: string, condition: () => boolean, flushes: boolean): Promise<void> => {
+    if (condition()) return
+    const late = AbortSignal.timeout(waitMs)
+    const done = new AbortController()
+    const pumping = flushes ? pump(AbortSignal.any([late, done.signal])) : undefined
+    try {
+      while (!condition()) {
+        if (late.aborted) throw new Failed(`waited in vain until ${what}`)
+        // Checks at least every 100 ms, because a record may be stored although no request begins
+        // or changes.
+        await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
+      }
+    } finally {
+      done.abort()
+      await pumping
+    }
+  }
 }
 
 /**

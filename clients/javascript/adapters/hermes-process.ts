@@ -56,16 +56,6 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     if (!ended.signal.aborted) evaluate(`receive(${JSON.stringify(JSON.stringify(message))})`)
   }
 
-  async function send(url: string, { body, ...init }: RequestInit & { body: FetchBody }) {
-    const sent = typeof body === 'string' ? body : formOf(body)
-    const response = await fetch(url, { ...init, body: sent, signal: ended.signal })
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: await response.text(),
-    }
-  }
-
   function handle(message: Message): void {
     if ('call' in message) {
       calls.get(message.call)?.(message)
@@ -98,7 +88,10 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     call(method, ...args) {
       if (method === 'init') {
         const [{ storage, storageHangsMs }] = args as [{ storage: string; storageHangsMs?: number }]
-        operations = { ...createFolderStorage(storage, storageHangsMs), fetch: send }
+        operations = {
+          ...createFolderStorage(storage, storageHangsMs),
+          fetch: fetchUntil(ended.signal),
+        }
       }
       const given =
         method === 'feedback'
@@ -123,6 +116,19 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     exited,
   }
 }
+
+/** Fetches for Hermes, until the signal aborts. */
+const fetchUntil =
+  (signal: AbortSignal) =>
+  async (url: string, { body, ...init }: RequestInit & { body: FetchBody }) => {
+    const sent = typeof body === 'string' ? body : formOf(body)
+    const response = await fetch(url, { ...init, body: sent, signal })
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    }
+  }
 
 /**
  * Escapes all characters of JSON that are not ASCII, so that the encoding of the pipe does not

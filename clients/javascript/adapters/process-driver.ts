@@ -17,9 +17,8 @@ export function createProcessDriver(
 ): Driver {
   const dir = mkdtempSync(join(tmpdir(), 'intake-client-'))
   const storage = join(dir, 'storage')
-  const aside = join(dir, 'aside')
   let current: ClientProcess | undefined
-  let repair: NodeJS.Timeout | undefined
+  const { breakStorage, repairStorage } = breakable(storage, join(dir, 'aside'))
 
   function running(): ClientProcess {
     if (current === undefined) throw new Error('it was not started')
@@ -31,21 +30,6 @@ export function createProcessDriver(
     current = undefined
     await killed?.kill()
     repairStorage()
-  }
-
-  /** Replaces the storage by a link to itself, so that every call fails with ELOOP. */
-  function breakStorage(ms: number): void {
-    if (existsSync(storage)) renameSync(storage, aside)
-    symlinkSync(storage, storage)
-    repair = setTimeout(repairStorage, ms)
-  }
-
-  function repairStorage(): void {
-    if (repair === undefined) return
-    clearTimeout(repair)
-    repair = undefined
-    rmSync(storage)
-    if (existsSync(aside)) renameSync(aside, storage)
   }
 
   return {
@@ -90,4 +74,25 @@ export function createProcessDriver(
       await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+function breakable(storage: string, aside: string) {
+  let repair: NodeJS.Timeout | undefined
+
+  /** Replaces the storage by a link to itself, so that every call fails with ELOOP. */
+  function breakStorage(ms: number): void {
+    if (existsSync(storage)) renameSync(storage, aside)
+    symlinkSync(storage, storage)
+    repair = setTimeout(repairStorage, ms)
+  }
+
+  function repairStorage(): void {
+    if (repair === undefined) return
+    clearTimeout(repair)
+    repair = undefined
+    rmSync(storage)
+    if (existsSync(aside)) renameSync(aside, storage)
+  }
+
+  return { breakStorage, repairStorage }
 }

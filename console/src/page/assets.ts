@@ -42,7 +42,6 @@ export const icon = asset(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><path fill="#2452b5" d="M3 2.5h14v10.5H9l-6 5z"/></svg>',
 )
 
-/** A script without its comments. */
 function script(name: string): Asset {
   const text = read(new URL(`../../assets/${name}`, import.meta.url))
   return asset(name, 'text/javascript; charset=utf-8', text.replaceAll(/^ *\/\/.*\n/gm, ''))

@@ -45,7 +45,6 @@ const ticks = 3
 const percentOf = (value: number) => `${Number(value.toFixed(2))}%`
 const pixels = (value: number) => Number(value.toFixed(1))
 
-/** Draws columns over time, followed by a table with the same numbers. */
 export function chart(options: Chart): Html {
   const { points, stepMs, columns, label, legend, completeUntilMs = Infinity } = options
   // Links that are too long are left out: a chart has two for each step.
@@ -136,7 +135,6 @@ function numbersTable({ points, columns, href, stepMs }: Chart): Html {
   </details>`
 }
 
-/** Draws a small row of columns without axes. */
 export function spark(
   values: readonly number[],
   { series = 'events', height = 28 }: { series?: Series; height?: number } = {},
@@ -168,7 +166,6 @@ export const barBehind = (share: number, series: Series): Html =>
     <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
   </svg>`
 
-/** An entry of a legend: the colour or pattern of a series, and its name. */
 export const legendKey = (series: Series, name: string | Html): Html =>
   html`<span
     ><svg width="12" height="10" aria-hidden="true">

@@ -2,7 +2,6 @@ import { limits } from '@intake/contract'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from './period.ts'
 import type { Search } from './search.ts'
 
-/** The period of a list. */
 export interface ChosenPeriod {
   steps: Steps
   /** Undefined if the reader has chosen a beginning or an end instead. */
@@ -33,6 +32,5 @@ export function chosenPeriod(
   return { steps: stepsBetween({ from: begin, to: end }), period: undefined, isGiven: false }
 }
 
-/** Adds the period to a search if the reader has chosen the period by its name. */
 export const withinPeriod = (search: Search, { steps, isGiven }: ChosenPeriod): Search =>
   isGiven ? { ...search, from: new Date(steps.from), to: new Date(steps.to) } : search

@@ -25,7 +25,6 @@ export function clientText(value: string, lengthMax = 20_000, marksMax = 100): H
   return html`<bdi>${marked}</bdi>${notes}`
 }
 
-/** At most this many invisible characters of a text in a list are shown. */
 export const listMarksMax = 4
 const ascii = /^[ -~]*$/
 

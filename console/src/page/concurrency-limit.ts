@@ -3,7 +3,6 @@ import pLimit from 'p-limit'
 import { onceClosed } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 
-/** Limits how many calls that use much memory may run at once, and how many may wait. */
 export interface ConcurrencyLimit {
   /**
    * Runs `work` when a place is free, and returns its result. The place becomes free again only

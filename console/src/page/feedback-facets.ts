@@ -5,7 +5,6 @@ import { readVersions, type NameCount } from './read-counts.ts'
 import { cutName, querySettings } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 
-/** Counts of the feedback that matches a search in a period. */
 export interface FeedbackFacets {
   total: number
   withPictures: number

@@ -1,6 +1,6 @@
 import { sqlTime } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
-import { parse } from 'lossless-json'
+import { parseLossless } from '@intake/json'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
 import {
@@ -32,20 +32,7 @@ export async function findById(
      ORDER BY bundle_identifier, device_uuid LIMIT 10 ${querySettings}`,
     { time: sqlTime(new Date(timeMs)), id },
   )
-  return lines.map((line) => ({ kind, columns: parseExact(line) as FullRecord['columns'] }))
-}
-
-/**
- * Parses a line of JSON. Integers beyond 2^53 become `bigint`s. `JSON.parse` is not used, because
- * it would round them, and mixes up names that contain an escape (nodejs/node#63785).
- */
-export function parseExact(line: string): unknown {
-  return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
-}
-
-function parseNumber(text: string): number | bigint {
-  const value = Number(text)
-  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value
+  return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
 }
 
 /**

@@ -53,7 +53,6 @@ const findingsMax = 10
 const stoppedEventsMin = 70
 const month = "hour >= now('UTC') - INTERVAL 30 DAY"
 
-/** @param application limits the result to one application */
 export async function readFindings(
   reader: CountReader,
   application: string | undefined,

@@ -9,7 +9,6 @@ import { searchLengthMax, type Search } from './search.ts'
 const reasonParams = ['reason', 'message', 'error', 'exception', 'title']
 const days = 30
 
-/** How often an event happened in the last 30 days, in its application. */
 export interface HowOften {
   /** The event, and the reason in its params if it has one. */
   search: Search
@@ -29,7 +28,6 @@ export function reasonOf({ columns }: FullRecord): { param: string; text: string
   return param === undefined ? undefined : { param, text: params[param] as string }
 }
 
-/** Counts the events of the same application with the same name and reason. */
 export async function readHowOften(
   reader: RecordReader,
   record: FullRecord,
@@ -46,19 +44,14 @@ export async function readHowOften(
   }
   const { conditions, params } = conditionsOf(search)
   const now = Date.now()
-  const where = [inWindow('time'), ...conditions].join(' AND ')
-  const values = { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) }
-  const [[total], versions] = await Promise.all([
-    reader.query<Pick<HowOften, 'events' | 'devices' | 'first' | 'last'>>(
-      `SELECT count() AS events, uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
-       FROM intake.logs WHERE ${where} ${querySettings}`,
-      values,
-    ),
-    reader.query<NameCount>(
-      `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count
-       FROM intake.logs WHERE ${where} GROUP BY name ORDER BY count DESC, name LIMIT 6 ${querySettings}`,
-      values,
-    ),
-  ])
+  const [total, ...versions] = await reader.query<
+    NameCount & Omit<HowOften, 'search' | 'versions'>
+  >(
+    `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count, count AS events,
+       uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
+     FROM intake.logs WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
+     GROUP BY GROUPING SETS ((), (name)) ORDER BY grouping(name) DESC, count DESC, name LIMIT 7 ${querySettings}`,
+    { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) },
+  )
   return total && { search, ...total, versions }
 }

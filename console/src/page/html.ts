@@ -28,7 +28,6 @@ const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^
  */
 const implied = /<\/(?:li|dt|dd|tr|th|td)>/g
 
-/** Returns the parts of a template without their indentation and without implied end tags. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = compact.get(parts)
   if (known !== undefined) return known

@@ -35,7 +35,6 @@ interface Summaries {
   logs: EventSummary
 }
 
-/** Lists the records that match, newest first. Returns at most one page of them. */
 export async function listRecords<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,

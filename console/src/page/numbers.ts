@@ -1,4 +1,3 @@
-/** Prints a whole number with separators, such as 52,695,386. */
 export const wholeNumber = (value: number): string => value.toLocaleString('en-US')
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })

@@ -62,7 +62,6 @@ export function stepsBetween({ from, to }: TimeWindow): Steps {
   return { from: first, to: Math.max(first + stepMs, Math.ceil(to / stepMs) * stepMs), stepMs }
 }
 
-/** The time at which each step begins, in ms since 1970. */
 export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
   Array.from({ length: Math.round((to - from) / stepMs) }, (_, index) => from + index * stepMs)
 
@@ -84,7 +83,6 @@ export const stepOf = (column: string, { stepMs }: Steps): string =>
 export const inWindow = (column: 'time' | 'hour' | 'minute'): string =>
   `${column} >= {from:DateTime64(3, 'UTC')} AND ${column} < {to:DateTime64(3, 'UTC')}`
 
-/** The parameters of a query with `inWindow`. */
 export const windowParams = ({ from, to }: TimeWindow) => ({
   from: sqlTime(new Date(from)),
   to: sqlTime(new Date(to)),

@@ -7,7 +7,6 @@ import {
   type RecordReader,
 } from './records.ts'
 
-/** An event or param of an application, over all its versions. */
 export interface CatalogueEntry {
   event: string
   /** The name of the param; empty for the event itself. */

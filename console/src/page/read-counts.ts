@@ -87,7 +87,6 @@ export async function readApplications(
   }))
 }
 
-/** Numbers of a period, by the time at which the records happened. */
 export interface Totals {
   events: number
   devices: number
@@ -95,7 +94,6 @@ export interface Totals {
 }
 export const noTotals: Totals = { events: 0, devices: 0, feedback: 0 }
 
-/** Counts the events, devices and feedback of one application or of all. */
 export async function readTotals(
   reader: CountReader,
   window: TimeWindow,

@@ -17,7 +17,6 @@ export interface Crash {
 
 const crashesMax = 5
 
-/** Reads the crashes that happened in the period, those of the most devices first. */
 export async function readCrashes(
   reader: RecordReader,
   { from }: Pick<TimeWindow, 'from'>,

@@ -2,7 +2,6 @@ import { leftOutOutcomes, nonErrorOutcomes } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
-/** How many records arrived in one step of time. */
 export type Arrivals = {
   /** Beginning of the step in ms since 1970. */
   t: number
@@ -15,7 +14,6 @@ export type Arrivals = {
 
 const sqlList = (codes: readonly string[]) => codes.map((code) => `'${code}'`).join(', ')
 
-/** Whether an outcome is that of a refused record. */
 export const isRefusal = (code: string): boolean =>
   !(nonErrorOutcomes as readonly string[]).includes(code)
 
@@ -25,13 +23,7 @@ const period = inWindow('minute')
 
 /** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
-  const rows = await reader.query<{
-    at: number
-    events: number
-    feedback: number
-    refused: number
-    leftOut: number
-  }>(
+  const rows = await reader.query<Omit<Arrivals, 't'> & { at: number }>(
     `SELECT ${stepOf('minute', steps)} AS at,
        sumIf(records, code = 'accepted' AND kind = 'logs') AS events,
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,

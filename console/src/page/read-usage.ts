@@ -21,6 +21,8 @@ export interface WeekDevices {
 }
 
 export const weeksMax = 5
+/** Reading more events than this would take too long for a view. */
+const usageSettings = `${querySettings}, max_rows_to_read = 20000000`
 /** A device is new if it sent nothing for at least this long. */
 const unseenMs = 28 * dayMs
 
@@ -42,11 +44,10 @@ export const readSessions = (
            events, arrayPushFront(arrayPopBack(events), events[1])) AS split
        FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
      ARRAY JOIN split AS session
-     GROUP BY version ORDER BY sessions DESC, version LIMIT 8 ${querySettings}`,
+     GROUP BY version ORDER BY sessions DESC, version LIMIT 8 ${usageSettings}`,
     { ...windowParams(window), application },
   )
 
-/** Reads the weeks in which devices were new, the latest last. */
 export function readWeeks(
   reader: RecordReader,
   application: string,
@@ -60,7 +61,7 @@ export function readWeeks(
        SELECT groupUniqArray(toMonday(time)) AS weeks, arrayMin(weeks) AS first
        FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
      WHERE first > toMonday({since:DateTime64(3, 'UTC')})
-     GROUP BY first ORDER BY first ${querySettings}`,
+     GROUP BY first ORDER BY first ${usageSettings}`,
     {
       ...windowParams({ from: since - unseenMs, to: nowMs + dayMs }),
       since: sqlTime(new Date(since)),

@@ -38,12 +38,11 @@ export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } &
   period?: PeriodName | undefined
 }
 
-/** A search in any period, from its first page. */
-export function withoutPeriod({ after: _, from: __, to: ___, ...search }: Search): Search {
-  return search
+export function withoutPeriod(search: Search): Search {
+  const { after: _, from: __, to: ___, ...rest } = search
+  return rest
 }
 
-/** Limits a search to one step of a chart. */
 export const stepAt = (fromMs: number, { stepMs }: { stepMs: number }): ListSearch => ({
   period: undefined,
   from: new Date(fromMs),

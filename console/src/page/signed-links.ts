@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 
-/** Signs paths that can then be opened without a password for some minutes. */
 export interface SignedLinks {
   /** Appends the time at which the path expires, and a signature of the path and this time. */
   sign(path: string): string

@@ -46,8 +46,8 @@ export function table<Row>(
       : column[0]
   const cells = (row: Row) =>
     columns.map(([title, cell, name], index) => {
-      const label = isStacked && index > 0 && html` data-label="${title}"`
-      return html`<td${classOf(name)}${label || undefined}>${print(cell(row))}</td>`
+      const labelled = isStacked && index > 0 && html` data-label="${title}"`
+      return html`<td${classOf(name)}${labelled || undefined}>${print(cell(row))}</td>`
     })
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table ${isStacked ? html`class="stack"` : undefined}>

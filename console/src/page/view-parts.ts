@@ -1,6 +1,5 @@
 import { ClickHouseError } from '@intake/clickhouse'
 
-/** The parts of a view, each of which may fail alone. */
 export interface ViewParts {
   /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
   orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data>

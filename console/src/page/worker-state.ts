@@ -44,7 +44,6 @@ export interface WorkerState {
   processes(): Promise<Record<ReportingService, ReportingProcesses> | undefined>
 }
 
-/** What the header of every view shows, at the moment of the request. */
 export interface Header {
   nowMs: number
   freshness: Record<RecordKind, Freshness>

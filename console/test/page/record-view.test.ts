@@ -16,11 +16,10 @@ t.test('a record says that it has the 25 nearest events on each side, not all', 
     reader: {
       lines: async () => [JSON.stringify({ ...head, event: 'crash', params: {}, device: {} })],
       async query<Row>(sql: string) {
-        const [, max = '0'] = /LIMIT (\d+)/.exec(sql) ?? []
+        const [, max = '0'] = /params_start[^]*LIMIT (\d+)/.exec(sql) ?? []
         return Array.from({ length: Math.min(60, Number(max)) }, (_, n) => ({
           ...head,
           id: `01a1fc28-0000-7000-8000-${String(n + 100).padStart(12, '0')}`,
-          name: 'shop',
           event: 'opened',
           params_start: '{}',
         })) as Row[]
@@ -31,4 +30,25 @@ t.test('a record says that it has the 25 nearest events on each side, not all', 
   t.equal(status, 200)
   t.match(text, 'the nearest 25 events before and after, earliest first')
   t.match(text, /<b>×25<\/b>[^]*class="here bad"[^]*<b><bdi>crash<\/bdi><\/b>[^]*<b>×25<\/b>/)
+})
+
+t.test('other sessions of the device are folded, with how far away they are', async (t) => {
+  const { url } = await startPage(t, {
+    reader: {
+      lines: async () => [JSON.stringify({ ...head, event: 'crash', params: {}, device: {} })],
+      async query<Row>(sql: string) {
+        if (!sql.includes('params_start') || sql.includes('ASC')) return []
+        const times = ['2026-11-21 11:59:00.000', '2026-11-21 09:00:00.000']
+        return times.map((time, n) => ({
+          ...head,
+          id: `01a1fc28-0000-7000-8000-00000000000${n + 2}`,
+          time,
+          event: `event-${n}`,
+          params_start: '{}',
+        })) as Row[]
+      },
+    },
+  })
+  const { text } = await view(url, `/events/${id}`)
+  t.match(text, /<summary>3 h\s+earlier:\s+<small>1 event<[^]*event-1[^]*<\/details>[^]*event-0/)
 })

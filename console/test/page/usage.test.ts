@@ -1,6 +1,7 @@
 import t from 'tap'
 import { dayMs } from '@intake/contract'
 import { logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { readHowOften } from '../../src/page/how-often.ts'
 import { readSessions, readWeeks } from '../../src/page/read-usage.ts'
 import { calmState, startRowStore, view } from './fixture.ts'
 
@@ -52,6 +53,16 @@ t.test('a week has its new devices, and how many of them came back', async (t) =
       [1, 0, 0, 0, 0],
     ],
   )
+})
+
+t.test('an event says how often it happened, and in which versions', async (t) => {
+  const columns = { ...event(0, 0, 'app_open', '2.0'), params: {} }
+  const found = await readHowOften(owner, { kind: 'logs', columns })
+  t.match(found, { events: 5, devices: 3 })
+  t.match(found?.versions, [
+    { name: '1.0', count: 3 },
+    { name: '2.0', count: 2 },
+  ])
 })
 
 t.test('the view of the application shows both, and what counts as an error', async (t) => {

@@ -1,6 +1,6 @@
 import { ClickHouseLogLevel, type ClickHouseSettings } from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
-import { createEndpoints } from './endpoints.ts'
+import { createEndpoints, type Execute } from './endpoints.ts'
 import { ClickHouseError } from './errors.ts'
 import type { Statement } from './execute.ts'
 import { insertStatement, plainInsert, type DescribedColumn } from './insert-statement.ts'
@@ -108,56 +108,14 @@ const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
-  const { url, spread = false, requestTimeoutMs = 30_000 } = options
-  const { connectionsMax = 10, logQueries = true, cluster, insertQuorum } = options
-  const always: ClickHouseSettings = {
-    ...(!logQueries && { log_queries: 0 }),
-    ...(cluster !== undefined && clusterSettings(requestTimeoutMs)),
-  }
-  const { execute, count, close } = createEndpoints({
-    urls: url,
-    spread,
-    requestTimeoutMs,
-    config: {
-      // Basic authentication is off. With it, the ClickHouse of `npm start` would let URL
-      // parameters name another user.
-      set_basic_auth_header: false,
-      // This is only a backstop: it does not cover a stalled response. The actual timeout is in
-      // execute.ts.
-      request_timeout: requestTimeoutMs + 1_000,
-      max_open_connections: connectionsMax,
-      // The server closes an idle socket after 3 s at the earliest. The client must close it before
-      // that.
-      keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
-      log: { level: ClickHouseLogLevel.OFF },
-      clickhouse_settings: always,
-    },
-    onSilence: kill,
-  })
+  const { requestTimeoutMs = 30_000, cluster, insertQuorum } = options
+  const { execute, count, close } = openEndpoints(options, requestTimeoutMs)
   const insertsWith: ClickHouseSettings = {
     ...insertSettings,
     ...(insertQuorum !== undefined && quorumSettings(insertQuorum, requestTimeoutMs)),
   }
 
-  /**
-   * Cancels an insert after this process has closed its connection. Otherwise ClickHouse would
-   * continue the insert and use memory that the retry needs. If the cancellation fails, nothing is
-   * lost, because the outcome of the insert is unknown anyway.
-   */
-  async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
-    if (queryId === undefined) return
-    const signal = AbortSignal.timeout(killTimeoutMs)
-    const query = 'KILL QUERY WHERE query_id = {queryId:String} ASYNC'
-    await executeThere({ query, settings: statementSettings, params: { queryId }, signal }).catch(
-      () => {},
-    )
-  }
-
-  async function lines(
-    sql: string,
-    params?: QueryParams,
-    { signal }: QueryOptions = {},
-  ): Promise<string[]> {
+  const lines: ClickHouse['lines'] = async (sql, params, { signal } = {}) => {
     const { bytes } = await execute({ query: sql, settings: querySettings, params, signal })
     return bytes
       .toString()
@@ -225,4 +183,45 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     },
     close,
   }
+}
+
+function openEndpoints(options: ClickHouseOptions, requestTimeoutMs: number) {
+  const { url, spread = false, connectionsMax = 10, logQueries = true, cluster } = options
+  return createEndpoints({
+    urls: url,
+    spread,
+    requestTimeoutMs,
+    config: {
+      // Basic authentication is off. With it, the ClickHouse of `npm start` would let URL
+      // parameters name another user.
+      set_basic_auth_header: false,
+      // This is only a backstop: it does not cover a stalled response. The actual timeout is in
+      // execute.ts.
+      request_timeout: requestTimeoutMs + 1_000,
+      max_open_connections: connectionsMax,
+      // The server closes an idle socket after 3 s at the earliest. The client must close it before
+      // that.
+      keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
+      log: { level: ClickHouseLogLevel.OFF },
+      clickhouse_settings: {
+        ...(!logQueries && { log_queries: 0 }),
+        ...(cluster !== undefined && clusterSettings(requestTimeoutMs)),
+      },
+    },
+    onSilence: kill,
+  })
+}
+
+/**
+ * Cancels an insert after this process has closed its connection. Otherwise ClickHouse would
+ * continue the insert and use memory that the retry needs. If the cancellation fails, nothing is
+ * lost, because the outcome of the insert is unknown anyway.
+ */
+async function kill({ queryId }: Statement, executeThere: Execute): Promise<void> {
+  if (queryId === undefined) return
+  const signal = AbortSignal.timeout(killTimeoutMs)
+  const query = 'KILL QUERY WHERE query_id = {queryId:String} ASYNC'
+  await executeThere({ query, settings: statementSettings, params: { queryId }, signal }).catch(
+    () => {},
+  )
 }

@@ -7,7 +7,7 @@ import { splitUrls } from '@intake/runtime'
 import type { ClickHouseError } from './errors.ts'
 import { createExecutor, type Reply, type Statement } from './execute.ts'
 
-type Execute = (statement: Statement) => Promise<Reply>
+export type Execute = (statement: Statement) => Promise<Reply>
 
 interface Endpoint {
   client: ClickHouseClient

@@ -10,7 +10,6 @@ interface ProblemType {
   state: ProblemState
   /** What its alert says. Every state that a process reports has an alert. */
   alert?: string
-  /** Set if each process has an alert of its own. */
   perProcess?: true
   /** Set if the state refuses records although it is only `degraded`: its alert is critical. */
   refuses?: true

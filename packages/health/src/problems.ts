@@ -1,5 +1,6 @@
 import { systemClock, untilWholeSecond, type Clock } from '@intake/runtime'
 import { addGauge, type Logger, type Registry } from '@intake/runtime/process'
+import { createEpisodes } from './episodes.ts'
 import {
   byCause,
   helpOf,
@@ -46,24 +47,8 @@ export interface Problems<Noted extends ProblemCode = never> {
   close(): void
 }
 
-interface Episode {
-  /** The wall-clock time when the problem began. */
-  sinceMs: number
-  beganAt: number
-  /** When the problem was last present. */
-  seenAt: number
-  detail: string
-  /** The worst state that has been logged. */
-  logged: ProblemState | undefined
-}
-
 const intervalMs = 1_000
 const noteMs = 5 * 60_000
-/** A problem that ends and returns within this time counts as one uninterrupted problem. */
-const quietMs = 10_000
-/** A problem that ends within this time, like many at the start of a process, is not logged. */
-const lastingMs = 2_000
-
 /**
  * Watches the problems of a process: checks them every second, logs a problem when it has lasted
  * for two seconds and when it ends, and sets the metric `intake_problem`.
@@ -85,7 +70,6 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const { clock = systemClock, wallMs = Date.now } = options
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
-  const episodes = new Map<ProblemCode, Episode>()
   /**
    * Codes whose state is unknown: their checks return `notKnown`, and the problem was not present
    * before.
@@ -97,47 +81,16 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
     const state = states[code] ?? problemCatalogue[code].state
     return typeof state === 'function' ? state() : state
   }
+  const episodes = createEpisodes({ stateOf, log, clock, wallMs })
 
   function find(code: ProblemCode): string | undefined {
     const detail = checks[code]?.()
     if (detail === notKnown && !lastFound.has(code)) unknown.add(code)
     else unknown.delete(code)
-    if (detail === notKnown) return lastFound.has(code) ? episodes.get(code)?.detail : undefined
+    if (detail === notKnown) return lastFound.has(code) ? episodes.detailOf(code) : undefined
     if (detail !== undefined) return detail
     const note = notes.get(code)
     return note !== undefined && note.untilMs > clock.now() ? note.detail : undefined
-  }
-
-  function begin(code: ProblemCode): Episode {
-    const now = clock.now()
-    const episode = { sinceMs: wallMs(), beganAt: now, seenAt: now, detail: '', logged: undefined }
-    episodes.set(code, episode)
-    return episode
-  }
-
-  function see(code: ProblemCode, detail: string): Episode {
-    const episode = episodes.get(code) ?? begin(code)
-    episode.seenAt = clock.now()
-    episode.detail = detail
-    const state = stateOf(code)
-    const isWorse =
-      episode.logged === undefined || (episode.logged === 'degraded' && state === 'down')
-    if (isWorse && episode.seenAt - episode.beganAt >= lastingMs) {
-      episode.logged = state
-      const level = state === 'down' ? 'error' : 'warn'
-      log[level]({ problem: code, detail, help: helpOf(code) }, problemCatalogue[code].title)
-    }
-    return episode
-  }
-
-  function endIfOver(code: ProblemCode): void {
-    const episode = episodes.get(code)
-    if (episode === undefined || clock.now() - episode.seenAt < quietMs) return
-    episodes.delete(code)
-    notes.delete(code)
-    if (episode.logged === undefined) return
-    const seconds = Math.round((episode.seenAt - episode.beganAt) / 1_000)
-    log.info({ problem: code, seconds }, `over: ${problemCatalogue[code].title}`)
   }
 
   function present(): Problem[] {
@@ -145,11 +98,11 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
       const detail = find(code)
       if (detail === undefined) {
         lastFound.delete(code)
-        endIfOver(code)
+        if (episodes.endIfOver(code)) notes.delete(code)
         return []
       }
       lastFound.add(code)
-      const { sinceMs } = see(code, detail)
+      const { sinceMs } = episodes.see(code, detail)
       return [{ code, detail, sinceMs }]
     })
     return found
@@ -163,23 +116,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
       .toSorted(byCause)
   }
 
-  addGauge(metrics, {
-    name: 'intake_problem',
-    help: 'Whether a bad state is present: 1 or 0; absent while that is not known. Each code has a page in docs/operations.',
-    labels: ['code'],
-    read() {
-      const found = new Set(present().map(({ code }) => code))
-      return codes.flatMap((code) => {
-        if (found.has(code)) return [[{ code }, 1] as [object, number]]
-        return unknown.has(code) ? [] : [[{ code }, 0] as [object, number]]
-      })
-    },
-  })
-  addGauge(metrics, {
-    name: 'intake_ready',
-    help: 'Whether the service does its job, as `/readyz`: 1 or 0.',
-    read: () => [[{}, isReady(present()) ? 1 : 0]],
-  })
+  addProblemMetrics(metrics, { codes, present, unknown })
 
   let timer = clock.setTimeout(tick, 0)
   function tick(): void {
@@ -198,4 +135,28 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
 
 export function isReady(problems: readonly Problem[]): boolean {
   return problems.every(({ state }) => state !== 'down')
+}
+
+function addProblemMetrics(
+  metrics: Registry,
+  of: { codes: readonly ProblemCode[]; present: () => Problem[]; unknown: Set<ProblemCode> },
+): void {
+  const { codes, present, unknown } = of
+  addGauge(metrics, {
+    name: 'intake_problem',
+    help: 'Whether a bad state is present: 1 or 0; absent while that is not known. Each code has a page in docs/operations.',
+    labels: ['code'],
+    read() {
+      const found = new Set(present().map(({ code }) => code))
+      return codes.flatMap((code) => {
+        if (found.has(code)) return [[{ code }, 1] as [object, number]]
+        return unknown.has(code) ? [] : [[{ code }, 0] as [object, number]]
+      })
+    },
+  })
+  addGauge(metrics, {
+    name: 'intake_ready',
+    help: 'Whether the service does its job, as `/readyz`: 1 or 0.',
+    read: () => [[{}, isReady(present()) ? 1 : 0]],
+  })
 }

@@ -59,10 +59,87 @@ const pageKeys = 1_000
 export function createObjectStore(
   options: ObjectStoreSettings & { timeoutMs: number },
 ): ObjectStore {
-  const { endpoint, bucket, region, addressing = 'path', timeoutMs } = options
-  const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
+  const { bucket, timeoutMs } = options
   // An attempt gets half of the timeout, so that a retry is possible if the first gets no response.
   const attemptMs = timeoutMs / 2
+  const { client, agent, secure } = connect(options, attemptMs)
+  const folder = folderOf(options.prefix)
+  const encryptionHeaders = headersFor(options.encryption)
+
+  /** Repeats an attempt until the timeout, unless the store refuses it for good. */
+  const repeat = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> =>
+    retryUntil(attempt, {
+      what,
+      deadline: performance.now() + timeoutMs,
+      attemptTimeoutMs: attemptMs,
+      pauseMs,
+      isFinal,
+    })
+
+  return {
+    async put({ key, body, contentType, sha256 }) {
+      const headers = {
+        'Content-Type': contentType,
+        'Content-Length': body.length,
+        'x-amz-meta-sha256': sha256,
+        // With TLS the hash is sent in this header. Without TLS the signature covers the hash.
+        ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
+        ...encryptionHeaders,
+      }
+      // `putObject` is not used, because it would compute two more hashes of the body. That would
+      // be a fifth of the cost of storing an image.
+      const attempt = async () => {
+        const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
+        const signed = secure ? '' : sha256
+        const response = await client.makeRequestStreamAsync(request, body, signed, [200], '')
+        await finished(response.resume())
+      }
+      await repeat('storing an attachment', attempt).catch((cause: unknown) => {
+        const detail = 'The attachment store did not accept the attachments.'
+        throw new IntakeError('storage_unavailable', detail, { cause })
+      })
+    },
+
+    async get(key, { bytesMax } = { bytesMax: Infinity }) {
+      // If an object is not complete after `attemptMs`, the transport ends its download.
+      const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
+      return read('reading an attachment', timeoutMs, attempt).catch((error: unknown) => {
+        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+        throw error
+      })
+    },
+
+    async remove(keys) {
+      await Promise.all(
+        keys.map((key) =>
+          repeat('removing an attachment', () => client.removeObject(bucket, folder + key)),
+        ),
+      )
+    },
+
+    async *list(prefix) {
+      // S3 has two kinds of list request. This is the older one, whose next page starts after a
+      // given key. The newer one needs a token from the server.
+      const page = { Delimiter: '', MaxKeys: pageKeys }
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const marker: string = after
+        const { objects, isTruncated } = await repeat('listing attachments', () =>
+          client.listObjectsQuery(bucket, folder + prefix, marker, page),
+        )
+        const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
+        yield* keys.map((key) => key.slice(folder.length))
+        after = isTruncated ? keys.at(-1) : undefined
+      }
+    },
+
+    ...bucketOf(client, { ...options, folder }),
+    close: () => agent.destroy(),
+  }
+}
+
+function connect(options: ObjectStoreSettings, attemptMs: number) {
+  const { endpoint, region, addressing = 'path' } = options
+  const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
   const url = currentUrl()
   const secure = url.protocol === 'https:'
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 })
@@ -77,10 +154,16 @@ export function createObjectStore(
     transportAgent: agent,
     retryOptions: { disableRetry: true },
   })
-  const folder = folderOf(options.prefix)
-  const encryptionHeaders = headersFor(options.encryption)
+  return { client, agent, secure }
+}
 
-  const exists = async () => {
+function bucketOf(
+  client: Client,
+  options: Pick<ObjectStoreSettings, 'bucket' | 'region'> & { folder: string; timeoutMs: number },
+): Pick<ObjectStore, 'checkBucket' | 'ensureBucket'> {
+  const { bucket, region, folder, timeoutMs } = options
+
+  async function exists(): Promise<boolean> {
     // If a folder is set, the credentials may be allowed to list this folder only. So only the list
     // request below is sent.
     if (folder === '' && (await isFound())) return true
@@ -101,119 +184,40 @@ export function createObjectStore(
       throw error
     })
 
-  /**
-   * Makes an attempt, and repeats it up to three times if its connection was closed. A server may
-   * close an idle connection at the moment when the client uses it again.
-   */
-  const read = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> => {
-    let repeats = 0
-    return retryUntil(attempt, {
-      what,
-      deadline: performance.now() + timeoutMs,
-      attemptTimeoutMs: timeoutMs,
-      pauseMs,
-      isFinal: (error) => !isClosedConnection(error) || ++repeats > idleRepeatsMax,
+  async function ensure(): Promise<void> {
+    if (await exists()) return
+    await client.makeBucket(bucket, region).catch(async (error: unknown) => {
+      // Another process may have created the bucket since the check.
+      if (!(await exists())) throw error
     })
   }
 
   return {
-    async put({ key, body, contentType, sha256 }) {
-      const headers = {
-        'Content-Type': contentType,
-        'Content-Length': body.length,
-        'x-amz-meta-sha256': sha256,
-        // With TLS the hash is sent in this header. Without TLS the signature covers the hash.
-        ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
-        ...encryptionHeaders,
-      }
-      // `putObject` is not used, because it would compute two more hashes of the body. That would
-      // be a fifth of the cost of storing an image.
-      const attempt = async () => {
-        const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
-        const signed = secure ? '' : sha256
-        const response = await client.makeRequestStreamAsync(request, body, signed, [200], '')
-        await finished(response.resume())
-      }
-      try {
-        await retryUntil(attempt, {
-          what: 'storing an attachment',
-          deadline: performance.now() + timeoutMs,
-          attemptTimeoutMs: attemptMs,
-          pauseMs,
-          isFinal,
-        })
-      } catch (cause) {
-        const detail = 'The attachment store did not accept the attachments.'
-        throw new IntakeError('storage_unavailable', detail, { cause })
-      }
-    },
-
-    async get(key, { bytesMax } = { bytesMax: Infinity }) {
-      // If an object is not complete after `attemptMs`, the transport ends its download.
-      const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
-      try {
-        return await read('reading an attachment', attempt)
-      } catch (error) {
-        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
-        throw error
-      }
-    },
-
-    async remove(keys) {
-      const deadline = performance.now() + timeoutMs
-      await Promise.all(
-        keys.map((key) =>
-          retryUntil(() => client.removeObject(bucket, folder + key), {
-            what: 'removing an attachment',
-            deadline,
-            attemptTimeoutMs: attemptMs,
-            pauseMs,
-            isFinal,
-          }),
-        ),
-      )
-    },
-
-    async *list(prefix) {
-      // S3 has two kinds of list request. This is the older one, whose next page starts after a
-      // given key. The newer one needs a token from the server.
-      const page = { Delimiter: '', MaxKeys: pageKeys }
-      for (let after: string | undefined = ''; after !== undefined;) {
-        const marker: string = after
-        const { objects, isTruncated } = await retryUntil(
-          () => client.listObjectsQuery(bucket, folder + prefix, marker, page),
-          {
-            what: 'listing attachments',
-            deadline: performance.now() + timeoutMs,
-            attemptTimeoutMs: attemptMs,
-            pauseMs,
-            isFinal,
-          },
-        )
-        const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
-        yield* keys.map((key) => key.slice(folder.length))
-        after = isTruncated ? keys.at(-1) : undefined
-      }
-    },
-
     async checkBucket() {
-      const found = await read('the object store', exists)
+      const found = await read('the object store', timeoutMs, exists)
       if (!found) throw new Error(`there is no bucket ${bucket}`)
     },
-
-    async ensureBucket() {
-      const ensure = async () => {
-        if (await exists()) return
-        await client.makeBucket(bucket, region).catch(async (error: unknown) => {
-          // Another process may have created the bucket since the check.
-          if (!(await exists())) throw error
-        })
-      }
-      await withTimeout(ensure(), timeoutMs, 'creating the bucket')
-    },
-
-    close: () => agent.destroy(),
+    ensureBucket: () => withTimeout(ensure(), timeoutMs, 'creating the bucket'),
   }
+}
+
+/**
+ * Makes an attempt, and repeats it up to three times if its connection was closed. A server may
+ * close an idle connection at the moment when the client uses it again.
+ */
+function read<Result>(
+  what: string,
+  timeoutMs: number,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  let repeats = 0
+  return retryUntil(attempt, {
+    what,
+    deadline: performance.now() + timeoutMs,
+    attemptTimeoutMs: timeoutMs,
+    pauseMs,
+    isFinal: (error) => !isClosedConnection(error) || ++repeats > idleRepeatsMax,
+  })
 }
 
 /** Returns the prefix of the settings with a slash at its end; empty if no prefix is set. */

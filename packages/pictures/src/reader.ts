@@ -55,7 +55,6 @@ export function setOfFourLetters(names: string): ReadonlySet<number> {
   return new Set(names.split(',').map(fourLetters))
 }
 
-/** Whether the bytes at `at` are `text`, in Latin-1. */
 export function hasText(bytes: Buffer, at: number, text: string): boolean {
   if (at + text.length > bytes.length) return false
   for (let n = 0; n < text.length; n++) if (bytes[at + n] !== text.charCodeAt(n)) return false

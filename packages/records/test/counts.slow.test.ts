@@ -684,22 +684,24 @@ t.test('names beyond 20,000 in a month are counted together, each time the same'
 
   await send(`${days[0]} 03:30`, 30, { prefix: `${days[5]} 10:30` })
   await send(`${days[0]} 03:30`, 0, { version: '2' })
+  await send(`${days[1]} 03:30`, 40, { prefix: 'next-release-' })
   await send('2027-01-01 03:30', 30)
   await refresh()
   t.same(
     await read(`SELECT hour, uniqExact(event) AS names, sum(hours.events) AS events, sumIf(hours.events, event = '') AS others
-        FROM intake.hours AS hours WHERE OURS AND hour IN ('${days[0]} 03:00:00', '2027-01-01 03:00:00') GROUP BY hour ORDER BY hour`),
+        FROM intake.hours AS hours WHERE OURS AND hour IN ('${days[0]} 03:00:00', '${days[1]} 03:00:00', '2027-01-01 03:00:00') GROUP BY hour ORDER BY hour`),
     [
-      { hour: `${days[0]} 03:00:00.000`, names: 32, events: 70, others: 20 },
+      { hour: `${days[0]} 03:00:00.000`, names: 31, events: 70, others: 0 },
+      { hour: `${days[1]} 03:00:00.000`, names: 41, events: 60, others: 0 },
       { hour: '2027-01-01 03:00:00.000', names: 31, events: 50, others: 0 },
     ],
-    'late events have names that are known, a new version has none, and a month begins anew',
+    'late events have names that are known, a new version is seen, and a month begins anew',
   )
   t.same(
     await read(
       `SELECT version_name FROM intake.device_hours WHERE OURS AND hour = '${days[0]} 03:00:00' ORDER BY version_name`,
     ),
-    [{ version_name: '' }, { version_name: '1' }],
+    [{ version_name: '1' }, { version_name: '2' }],
   )
 })
 

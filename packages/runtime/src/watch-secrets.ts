@@ -70,7 +70,7 @@ export function watchSecrets<S extends TObject>(options: {
 
   function adopt(name: string, value: string): void {
     const secret = followed.get(name)
-    const refusal = whyNot(name, value, secret)
+    const refusal = whyNot(schema, name, { value, secret })
     if (refusal !== undefined || secret === undefined) {
       log.warn({ setting: name, help }, `the file of a secret has changed: ${refusal}`)
       return
@@ -87,24 +87,6 @@ export function watchSecrets<S extends TObject>(options: {
     log.info({ setting: name }, 'the file of a secret has changed: the new value is used')
   }
 
-  function whyNot(name: string, value: string, secret: Secret | undefined): string | undefined {
-    if (secret === undefined) return 'a change of this secret needs a restart'
-    if (value === '') return 'it is empty, and not used'
-    const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
-    try {
-      loadConfig(one, { [name]: value })
-    } catch (error) {
-      if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
-      throw error
-    }
-    const { hasCredentials, findProblems } = traitsOf(schema, name)
-    const problems = findProblems?.(value) ?? []
-    if (problems.length > 0) return `the new value is not used, ${problems.join('; ')}`
-    const isMoved =
-      hasCredentials && withoutCredentials(value) !== withoutCredentials(secret.current())
-    return isMoved ? 'the new value is not used, another address needs a restart' : undefined
-  }
-
   return {
     follow(name) {
       const value = config[name]
@@ -118,4 +100,27 @@ export function watchSecrets<S extends TObject>(options: {
       for (const watch of watches) watch.close()
     },
   }
+}
+
+/** Why the new value of a secret is not used; undefined if it can be used. */
+function whyNot(
+  schema: TObject,
+  name: string,
+  { value, secret }: { value: string; secret: Secret | undefined },
+): string | undefined {
+  if (secret === undefined) return 'a change of this secret needs a restart'
+  if (value === '') return 'it is empty, and not used'
+  const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
+  try {
+    loadConfig(one as unknown as TObject, { [name]: value })
+  } catch (error) {
+    if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
+    throw error
+  }
+  const { hasCredentials, findProblems } = traitsOf(schema, name)
+  const problems = findProblems?.(value) ?? []
+  if (problems.length > 0) return `the new value is not used, ${problems.join('; ')}`
+  const isMoved =
+    hasCredentials && withoutCredentials(value) !== withoutCredentials(secret.current())
+  return isMoved ? 'the new value is not used, another address needs a restart' : undefined
 }

@@ -19,7 +19,6 @@ import type { Migration } from './migrations/migration.ts'
 
 export interface MigrateOptions {
   clickhouse: ClickHouse
-  /** Default: the migrations of this release. */
   migrations?: readonly Migration[]
   /** Default: the views and comments of this release. */
   definitions?: Migration

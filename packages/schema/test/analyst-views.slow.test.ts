@@ -161,6 +161,23 @@ t.test('doctor finds rights that are not those of the definition', async (t) => 
   t.equal(await defineAnalyst(owner, whole), 'defined')
 })
 
+t.test('a second policy that shows more rows is found, in whatever order it is read', async (t) => {
+  const policy = 'the row policy of intake_whole-definer on intake.logs_raw'
+  for (const isFirst of [true, false]) {
+    const reader = {
+      async query<Row>(sql: string, params?: Record<string, string | string[]>) {
+        const rows = await owner.query<Row & { fact?: string }>(sql, params)
+        const own = rows.filter(({ fact }) => fact === policy)
+        const open = own.map((row) => ({ ...row, sql: 'SELECT 1' }))
+        return isFirst ? [...open, ...rows] : [...rows, ...open]
+      },
+    }
+    t.match(await findAnalystDifferences(reader as typeof owner, whole), [
+      `analyst whole: ${policy} was changed`,
+    ])
+  }
+})
+
 t.test('the SQL for administrators is valid', async (t) => {
   for (const statement of [
     ...all.flatMap((one) => [...rightsSql(one), ...rightsSql(one, 'fleet')]),

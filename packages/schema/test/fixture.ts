@@ -101,7 +101,6 @@ export const randomDoubles = (count: number): number[] =>
     return n % 2 === 0 && isPlain ? any : Math.random() * 10 ** (n % 15)
   })
 
-/** The error with which the request fails. */
 export const failureOf = async (request: Promise<unknown>): Promise<ClickHouseError> => {
   const error: unknown = await request.then(
     () => new Error('it succeeded'),

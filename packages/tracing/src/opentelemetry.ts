@@ -9,6 +9,7 @@ import {
   type Context,
   type SpanContext,
   type Span as OtelSpan,
+  type Tracer,
 } from '@opentelemetry/api'
 import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
@@ -50,42 +51,9 @@ export function createTracing(options: {
   onError: (error: unknown) => void
 }): Tracing {
   const { service, onError } = options
-  const report = (message: string) => onError(new Error(message))
-  const ignore = () => {}
-  diag.setLogger(
-    { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
-  setGlobalErrorHandler(onError)
-  const provider = new BasicTracerProvider({
-    resource: defaultResource()
-      .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }))
-      .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] })),
-    spanProcessors: [
-      new BatchSpanProcessor(new OTLPTraceExporter({ concurrencyLimit: exportsMax })),
-    ],
-  })
-  const tracer = provider.getTracer('intake')
-
-  function start(
-    name: string,
-    span: { kind: SpanKind; parent?: string | undefined; attributes: Attributes },
-    links: readonly string[] = [],
-  ): OtelSpan | undefined {
-    const { kind, parent, attributes } = span
-    try {
-      const started = tracer.startSpan(
-        name,
-        { kind, attributes, links: links.slice(0, linksMax).flatMap(toLink) },
-        contextOf(parent),
-      )
-      return started.isRecording() ? started : undefined
-    } catch (error) {
-      // A sampler can throw, but records must be stored even then.
-      onError(error)
-      return undefined
-    }
-  }
+  reportProblems(onError)
+  const provider = createProvider(service)
+  const start = createStart(provider.getTracer('intake'), onError)
 
   return {
     startRequest({ method, route, id }) {
@@ -144,6 +112,49 @@ export function createTracing(options: {
     },
   }
 }
+
+/** Returns a function that starts a span; undefined if the span is not recorded. */
+function createStart(tracer: Tracer, onError: (error: unknown) => void) {
+  return (
+    name: string,
+    span: { kind: SpanKind; parent?: string | undefined; attributes: Attributes },
+    links: readonly string[] = [],
+  ): OtelSpan | undefined => {
+    const { kind, parent, attributes } = span
+    try {
+      const started = tracer.startSpan(
+        name,
+        { kind, attributes, links: links.slice(0, linksMax).flatMap(toLink) },
+        contextOf(parent),
+      )
+      return started.isRecording() ? started : undefined
+    } catch (error) {
+      // A sampler can throw, but records must be stored even then.
+      onError(error)
+      return undefined
+    }
+  }
+}
+
+function reportProblems(onError: (error: unknown) => void): void {
+  const report = (message: string) => onError(new Error(message))
+  const ignore = () => {}
+  diag.setLogger(
+    { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  setGlobalErrorHandler(onError)
+}
+
+const createProvider = (service: string) =>
+  new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }))
+      .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ concurrencyLimit: exportsMax })),
+    ],
+  })
 
 function toSpan(span: OtelSpan): Span {
   return {

@@ -6,7 +6,6 @@ import type { LogRow } from './row.ts'
 export const queueName = process.env['DATABASE'] ?? ''
 export const queuePrefix = '{bench}'
 
-/** A job of the variant `naive`: one event. */
 export type EventJob = LogRow
 /** A job of the variant `durable`: many rows, as lines of JSON, compressed, in base64. */
 export interface FrameJob {

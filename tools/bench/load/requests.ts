@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
 
-/** The kind of the requests in a load, and their size. */
 export type RequestKind =
   | { kind: 'log'; size: BodySize }
   | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }

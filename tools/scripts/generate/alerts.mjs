@@ -11,7 +11,6 @@ export const severityOf = ({ state, refuses }) =>
 const quoted = (text) => `'${text.replaceAll("'", "''")}'`
 const capitalised = (text) => `${text[0].toUpperCase()}${text.slice(1)}`
 
-/** The group of rules with one alert for each problem that a process reports. */
 export function alertGroup() {
   const rules = reported.map(
     ([code, problem]) => `      - alert: ${alertName(code)}

@@ -2,7 +2,7 @@ import type { Core } from './core.ts'
 import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
-import type { Sent } from './send-loop.ts'
+import type { Sent } from './sent.ts'
 
 export interface Attempted {
   /** The response body if the request succeeded. */

@@ -1,4 +1,4 @@
-import { createCore, validUser, type State } from './core.ts'
+import { createCore, validUser } from './core.ts'
 import { createFeedbacks } from './feedbacks.ts'
 import { isUuid, optIn, optOut, readKept } from './kept.ts'
 import { createLogQueue } from './log-queue.ts'
@@ -9,6 +9,7 @@ import { sendAtPageEnd } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
 import { closeLoops, wake } from './sending.ts'
 import { createSerial } from './serial.ts'
+import type { State } from './state.ts'
 import { within } from './within.ts'
 
 /** The methods for the app, and those that only the platform's own modules call. */

@@ -1,13 +1,10 @@
 import { createClock, type Clock } from './clock.ts'
 import { createDroppedNames, type DroppedNames } from './dropped-names.ts'
 import { createDrops, type Drops } from './drops.ts'
-import type { Feedbacks } from './feedbacks.ts'
 import { deviceMsMax, identifierMax } from './limits.ts'
-import type { LogQueue } from './log-queue.ts'
 import type { IntakeOptions, SendError } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
 import type { Sender } from './segment.ts'
-import type { SendLoop } from './send-loop.ts'
 import { createUuids } from './uuid.ts'
 import { withFallback } from './with-fallback.ts'
 import { within } from './within.ts'
@@ -46,7 +43,6 @@ export interface Core {
   start(): Promise<void>
   lastError?: SendError
   refused: string[]
-  /** Reads the properties of the device. */
   readDevice(): Promise<void>
   /**
    * The fields that describe the sender of a record that is made now.
@@ -56,30 +52,6 @@ export interface Core {
    * log event has fewer
    */
   senderOf(user: string, isOfFeedback: boolean): Sender
-}
-
-/** The state of a client, on which the functions of this folder work. */
-export interface State extends Core {
-  logs: LogQueue
-  feedbacks: Feedbacks
-  /** The loops that send log events and feedback. */
-  loops: SendLoop[]
-  /** Why nothing more is sent before the next start. */
-  stopped?: string | undefined
-  /** Whether the open segment must be sent as soon as no closed segment waits. */
-  isDue?: boolean
-  /**
-   * The functions that resolve the waiting calls of `flush`. They are called when nothing more can
-   * be sent now.
-   */
-  waiting: (() => void)[]
-  /** Runs `optOut` and `optIn` one after the other. */
-  consent: <Result>(task: () => Promise<Result>) => Promise<Result>
-  /** Whether the last call was `optOut`; undefined if the app has called neither. */
-  wantsOut?: boolean
-  flushTimer?: unknown
-  writeTimer?: unknown
-  writing?: Promise<void> | undefined
 }
 
 /** Creates the state of a client; the caller sets `start`. */

@@ -3,7 +3,7 @@ import type { Core } from './core.ts'
 import { parseObject, resultsOf } from './decide.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
 import { printAccepted } from './print-accepted.ts'
-import type { Sent } from './send-loop.ts'
+import type { Sent } from './sent.ts'
 
 interface StoredFeedback {
   payload: string

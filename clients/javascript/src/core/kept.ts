@@ -1,4 +1,4 @@
-import type { State } from './core.ts'
+import type { State } from './state.ts'
 import { addCounts } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import { isFeedback } from './feedbacks.ts'

@@ -50,7 +50,6 @@ export interface Storage {
 export interface Answer {
   status: number
   body: string
-  /** The header fields `Date` and `Retry-After`. */
   date: string | null
   retryAfter: string | null
 }

@@ -1,4 +1,4 @@
-import type { State } from './core.ts'
+import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
 export function wake(client: State, isUrgent?: boolean): void {
@@ -19,7 +19,7 @@ export const closeLoops = ({ loops }: State): void => loops.forEach((loop) => lo
 
 function settle(client: State): void {
   const { loops, logs, feedbacks, stopped } = client
-  if (loops.some((loop) => loop.sending())) return
+  if (loops.some((loop) => !!loop.sending())) return
   if (!stopped && (logs.oldest() || feedbacks.canSend())) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

@@ -14,7 +14,7 @@ import {
   valueName,
 } from './file-names.ts'
 import { endRun, isOfLiveProcess, keepRun } from './runs.ts'
-import { openSequence } from './sequence.ts'
+import { openSequence, type Sequence } from './sequence.ts'
 
 export interface FileStorage extends Storage {
   /**
@@ -87,26 +87,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
         }
         return true
       }
-      const { O_APPEND, O_WRONLY } = constants
-      const file = await open(pathOf(name), O_APPEND | O_WRONLY).catch(orIfAbsent(undefined))
-      if (file === undefined) return false
-      try {
-        const { size } = await file.stat()
-        const first = sequence.reserve(count)
-        try {
-          await file.appendFile(print(first))
-          await file.datasync()
-        } catch (error) {
-          await file.truncate(size)
-          await file.close()
-          // This call is last, so that the queue renumbers the events before other code runs.
-          sequence.takeBack(first, count)
-          throw error
-        }
-      } finally {
-        await file.close()
-      }
-      return true
+      return appendTo(pathOf(name), sequence, { count, print })
     },
     async rename(from, to) {
       const done = await rename(pathOf(from), pathOf(to)).then(() => true, orIfAbsent(false))
@@ -138,6 +119,34 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       for (const run of runs) endRun(run)
     },
   }
+}
+
+/** See `Storage.append`, for a file that exists. */
+async function appendTo(
+  path: string,
+  sequence: Sequence,
+  { count, print }: { count: number; print: (first: number) => string },
+): Promise<boolean> {
+  const { O_APPEND, O_WRONLY } = constants
+  const file = await open(path, O_APPEND | O_WRONLY).catch(orIfAbsent(undefined))
+  if (file === undefined) return false
+  try {
+    const { size } = await file.stat()
+    const first = sequence.reserve(count)
+    try {
+      await file.appendFile(print(first))
+      await file.datasync()
+    } catch (error) {
+      await file.truncate(size)
+      await file.close()
+      // This call is last, so that the queue renumbers the events before other code runs.
+      sequence.takeBack(first, count)
+      throw error
+    }
+  } finally {
+    await file.close()
+  }
+  return true
 }
 
 /**

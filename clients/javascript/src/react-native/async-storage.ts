@@ -1,22 +1,8 @@
 import { stemOf } from '../core/entry-name.ts'
-import { createSerial } from '../core/serial.ts'
 import type { Storage } from '../core/ports.ts'
 import { optOutKey } from '../core/value-keys.ts'
 import { nothing } from '../core/with-fallback.ts'
-
-/**
- * The methods of `@react-native-async-storage/async-storage` that the client uses. Any object that
- * has them can be used.
- */
-export interface AsyncStorageLike {
-  getItem(key: string): Promise<string | null>
-  setItem(key: string, value: string): Promise<unknown>
-  removeItem(key: string): Promise<unknown>
-  getAllKeys(): Promise<readonly string[]>
-}
-
-/** Timeout of the first call: on some devices AsyncStorage never responds. */
-const openMs = 5000
+import { createKeys, type AsyncStorageLike, type Keys } from './async-keys.ts'
 
 /**
  * Creates a storage in AsyncStorage. Its keys begin with `prefix`. The key `n<name>` says that a
@@ -34,79 +20,9 @@ export function createAsyncStorage(
   prefix: string,
   onDamaged: () => void = nothing,
 ): Storage {
-  const inOrder = createSerial()
-  let known: Promise<Set<string>> | undefined
-
-  /**
-   * All keys with the prefix. They are read only once, because no other process uses them. If
-   * AsyncStorage does not respond, calls fail until it does. Until then nothing was written, so no
-   * earlier call can take effect late.
-   */
-  const keys = (): Promise<Set<string>> => known || (known = readKeys())
-
-  function readKeys(): Promise<Set<string>> {
-    const reading = storage
-      .getAllKeys()
-      .then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0)))
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('timeout')), openMs)
-      reading.then(
-        (all) => {
-          clearTimeout(timer)
-          known = reading
-          resolve(all)
-        },
-        (error) => {
-          clearTimeout(timer)
-          known = undefined
-          reject(error)
-        },
-      )
-    })
-  }
-
-  /** Runs a task after all earlier ones, when the keys are known. */
-  const serial = <Result>(task: () => Promise<Result>): Promise<Result> =>
-    inOrder(() => keys().then(task))
-
-  /**
-   * Stores the value first and then adds the key to `keys`. So a key without a value is never found
-   * or renamed.
-   */
-  async function put(key: string, value: string): Promise<void> {
-    const all = await keys()
-    await storage.setItem(prefix + key, value)
-    all.add(prefix + key)
-  }
-
-  async function drop(key: string): Promise<void> {
-    if ((await keys()).delete(prefix + key)) await storage.removeItem(prefix + key)
-  }
-
-  async function startingWith(start: string): Promise<string[]> {
-    return Array.from(await keys())
-      .map((key) => key.slice(prefix.length))
-      .filter((key) => key.indexOf(start) === 0)
-      .sort()
-  }
-
-  const pieceStart = (name: string) => `t${stemOf(name)}.`
-  const pieceKey = (name: string, number: number) => `${pieceStart(name)}${1_000_000 + number}`
-  const isThere = async (name: string) => (await keys()).has(`${prefix}n${name}`)
-
-  async function read(name: string): Promise<string | undefined> {
-    let text = ''
-    for (const key of await startingWith(pieceStart(name)))
-      text += (await storage.getItem(prefix + key)) || ''
-    return text || undefined
-  }
-
-  async function merge(name: string): Promise<void> {
-    const pieces = await startingWith(pieceStart(name))
-    if (pieces.length < 2) return
-    await put(pieces[0]!, (await read(name)) || '')
-    for (const key of pieces.slice(1)) await drop(key)
-  }
+  const keys = createKeys(storage, prefix)
+  const { get, put, drop, forget, startingWith, serial } = keys
+  const isThere = (name: string) => keys.has(`n${name}`)
 
   return {
     list: () =>
@@ -119,11 +35,11 @@ export function createAsyncStorage(
         for (const key of halves) await drop(key).catch(nothing)
         return (await startingWith('n')).concat(await startingWith('v')).map((key) => key.slice(1))
       }),
-    read: (name) => serial(() => read(name)),
+    read: (name) => serial(() => readPieces(keys, name)),
     append: (name, isNew, count, print) =>
       serial(async () => {
         if (!isNew && !(await isThere(name))) return false
-        const last = Number(await storage.getItem(`${prefix}sequence`)) || 0
+        const last = Number(await get('sequence')) || 0
         await put('sequence', String(last + count))
         const pieces = await startingWith(pieceStart(name))
         const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
@@ -133,12 +49,11 @@ export function createAsyncStorage(
           if (isNew) await put(`n${name}`, '1')
           await put(piece, print(last + 1))
         } catch (error) {
-          ;(await keys()).delete(prefix + piece)
+          await forget(piece)
           if (isNew) await drop(`n${name}`)
           await storage.removeItem(prefix + piece)
           // Nothing was stored with the numbers, so they are taken back.
-          if ((await storage.getItem(`${prefix}sequence`)) === String(last + count))
-            await put('sequence', String(last))
+          if ((await get('sequence')) === String(last + count)) await put('sequence', String(last))
           throw error
         }
         return true
@@ -146,7 +61,7 @@ export function createAsyncStorage(
     rename: (from, to) =>
       serial(async () => {
         if (!(await isThere(from))) return false
-        await merge(from)
+        await mergePieces(keys, from)
         await put(`n${to}`, '1')
         // The new name is stored, so an old name that stays makes no difference: of two names for
         // one text the newer one counts, and a name without text is removed.
@@ -167,7 +82,7 @@ export function createAsyncStorage(
       }),
     get: (key) =>
       serial(async () => {
-        const text = await storage.getItem(`${prefix}v${key}`)
+        const text = await get(`v${key}`)
         if (text === null) return undefined
         const value = parse(text)
         if (value !== undefined) return value
@@ -178,6 +93,24 @@ export function createAsyncStorage(
       }),
     set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),
   }
+}
+
+const pieceStart = (name: string) => `t${stemOf(name)}.`
+const pieceKey = (name: string, number: number) => `${pieceStart(name)}${1_000_000 + number}`
+
+async function readPieces({ get, startingWith }: Keys, name: string): Promise<string | undefined> {
+  let text = ''
+  for (const key of await startingWith(pieceStart(name))) text += (await get(key)) || ''
+  return text || undefined
+}
+
+/** Joins the pieces of a text under the first of their keys. */
+async function mergePieces(keys: Keys, name: string): Promise<void> {
+  const { startingWith, put, drop } = keys
+  const pieces = await startingWith(pieceStart(name))
+  if (pieces.length < 2) return
+  await put(pieces[0]!, (await readPieces(keys, name)) || '')
+  for (const key of pieces.slice(1)) await drop(key)
 }
 
 /** Returns a function that says whether none of the keys has the stem of the given key. */

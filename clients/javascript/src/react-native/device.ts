@@ -1,7 +1,6 @@
 /** The functions of `react-native-device-info` that the client uses; each may be missing. */
 export type DeviceInfoLike = Record<string, unknown>
 
-/** The modules `expo-device`, `expo-application` and `expo-battery`. */
 export interface ExpoModules {
   Device?: Record<string, unknown> | undefined
   Application?: Record<string, unknown> | undefined

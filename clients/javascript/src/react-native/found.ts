@@ -1,4 +1,4 @@
-import type { AsyncStorageLike } from './async-storage.ts'
+import type { AsyncStorageLike } from './async-keys.ts'
 import type { DeviceInfoLike, ExpoModules } from './device.ts'
 
 /**

@@ -11,7 +11,6 @@ export async function startRedirecting(
   status: number,
 ): Promise<{
   url: string
-  /** The paths of the requests that were redirected. */
   redirected: string[]
   /** The requests that arrived at the second server. */
   followed: string[]

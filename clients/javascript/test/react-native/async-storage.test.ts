@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createAsyncStorage, type AsyncStorageLike } from '../../src/react-native/async-storage.ts'
+import type { AsyncStorageLike } from '../../src/react-native/async-keys.ts'
+import { createAsyncStorage } from '../../src/react-native/async-storage.ts'
 import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
 import { createHost, portsOf, type Host } from '../host.ts'
 

@@ -30,14 +30,14 @@ export function applicationRoutes(context: ViewContext) {
         warnings: numberOf('warnings'),
         entries: numberOf('entries'),
       }
-      const read = () =>
+      const readTables = () =>
         Promise.all([
           readCatalogue(reader, application, pages),
           readCountedAt(reader, 'catalogue'),
           readVersionCodes(reader, application),
         ])
       const key = JSON.stringify(['catalogue', application, pages])
-      const [catalogue, countedAtMs, codes] = await cachedBriefly(key, read)
+      const [catalogue, countedAtMs, codes] = await cachedBriefly(key, readTables)
       return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')

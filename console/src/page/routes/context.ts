@@ -6,7 +6,6 @@ import type { RecordReader } from '../records.ts'
 import type { SignPicture } from '../views/pictures.ts'
 import type { Header, WorkerState } from '../worker-state.ts'
 
-/** The path that a request is redirected to. */
 export interface Elsewhere {
   path: string
 }
@@ -17,7 +16,6 @@ export interface CsvFile {
   csv: string
 }
 
-/** The dependencies of the routes of the views. */
 export interface ViewContext {
   reader: RecordReader
   state: WorkerState

@@ -7,11 +7,9 @@ import { ago, badge, card, list, mute } from './parts.ts'
 
 const shownMax = 10
 
-/** What an alert is about, in words. */
 export const alertName = ({ event }: RaisedAlert): Html | string =>
   event === '' ? 'a new crash' : clientText(event, 100)
 
-/** The alerts that fire or are unknown; undefined if there is none. */
 export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html | undefined {
   if (alerts.length === 0) return undefined
   const items = alerts

@@ -25,7 +25,6 @@ import { badge, card, countedNote, list, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** Explains each warning. */
 const meanings: Readonly<Record<string, string>> = {
   timestamp_not_read:
     'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',
@@ -164,11 +163,8 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     return { ...own[0]!, event, params: own.filter(({ param }) => param !== '') }
   })
   return table('Events and params', events, [
-    [
-      'Event',
-      ({ event, params }) =>
-        html`${shortLink(listPath('logs', { application, event }), name(event, ''))}${params.length === 0 ? undefined : paramsOf(params)}`,
-    ],
+    ['Event', ({ event }) => shortLink(listPath('logs', { application, event }), name(event, ''))],
+    ['Params', ({ params }) => (params.length === 0 ? undefined : paramsOf(params))],
     ['Events', ({ records }) => records, 'num'],
     ['Devices (peak day)', ({ devices }) => devices, 'num'],
     ['Newest version', ({ newest_version }) => listText(newest_version, 60)],

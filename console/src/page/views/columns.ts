@@ -9,7 +9,6 @@ interface ColumnOptions {
   hrefOf?: ((path: string, value: string) => string) | undefined
 }
 
-/** The columns of a record as a list of names and values. */
 export function columnList(
   columns: Record<string, unknown>,
   { depth = 2, hrefOf }: ColumnOptions = {},
@@ -30,10 +29,8 @@ export function columnList(
 }
 /** The maximum number of names that are shown. A client can send any number of unknown names. */
 const namesMax = 200
-/** A longer value is shown without a link. */
 const linkedMax = 200
 
-/** Whether a value is left out of a list. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0

@@ -6,7 +6,6 @@ import type { Crash } from '../read-crashes.ts'
 import { listPath, recordPath } from './links.ts'
 import { ago, badge, card, list, mute } from './parts.ts'
 
-/** The crashes of an application in a period that begins at `fromMs`. */
 export function crashCard(
   application: string,
   crashes: readonly Crash[],

@@ -9,7 +9,6 @@ import { document } from './document.ts'
 import { helpLink, timeElement, withApp } from './links.ts'
 import { alert, bars, card, mute, pager } from './parts.ts'
 
-/** The rows that ClickHouse rejected, with its reasons. */
 export function deadLetterList(
   header: Header,
   found: NumberedPage<DeadLetterSummary>,

@@ -101,7 +101,6 @@ function zoneForm({ url }: Header): Html {
   </form>`
 }
 
-/** The path of a view, limited to an application or to none. */
 const viewPath = (view: View, app: string | undefined): string =>
   view === 'overview' && app !== undefined ? applicationPath(app) : withApp(views[view].path, app)
 

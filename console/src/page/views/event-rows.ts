@@ -12,7 +12,6 @@ import { badge } from './parts.ts'
 /** An event that took longer than this from the device to the gateway is marked as late. */
 const lateSeconds = 5 * 60
 
-/** A list of events, each of which opens in place. */
 export const eventRows = (
   rows: readonly EventSummary[],
   { nowMs, search, id }: { nowMs: number; search: ListSearch; id?: string },

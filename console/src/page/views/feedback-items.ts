@@ -12,7 +12,6 @@ interface Items {
   sign: SignPicture
 }
 
-/** The latest feedback of all applications or of one. Each item shows the text and then the pictures. */
 export const latestFeedback = (options: Items, application?: string): Html =>
   html`<section class="mini">
     <div class="title">

@@ -98,7 +98,6 @@ function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch)
   </li> `
 }
 
-/** The open feedback, with links to the one before and after it in the list. */
 function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | undefined {
   if (open === undefined) return undefined
   const at = found.rows.findIndex(({ id }) => id === open.id)

@@ -7,7 +7,6 @@ import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
 import { card, list } from './parts.ts'
 
-/** Lists the records that were found by a record id, a request id or a client's `feedback.id`. */
 export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
   const { feedback, logs } = found
   const isCut = feedback.unread !== undefined || logs.unread !== undefined

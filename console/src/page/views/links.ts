@@ -61,7 +61,6 @@ export const withApp = (path: string, app: string | undefined): string =>
 export const shortLink = (href: string, content: HtmlValue): Html =>
   isShort(href) ? html`<a href="${href}">${content}</a>` : html`<span>${content}</span>`
 
-/** A link to a list that is limited to a search. */
 export function listLink(kind: ListKind, search: ListSearch, content: Html | string): Html {
   return html`<a href="${listPath(kind, search)}">${content}</a>`
 }
@@ -101,17 +100,14 @@ export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cu
   return { id, device: device_uuid, application: bundle_identifier }
 }
 
-/** Returns the ms since 1970 of a time that ClickHouse printed. */
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
-/** Shows a time from ClickHouse, in the reader's zone. */
 export function timeElement(time: string, content: string = localTime(time).slice(0, 19)): Html {
   return html`<time datetime="${isoTime(time)}" title="${localTime(time)} ${zoneLabel()}"
     >${content}</time
   >`
 }
 
-/** Shows the time of day of a time from ClickHouse. */
 export const clockElement = (time: string): Html => timeElement(time, localTime(time).slice(11, 19))
 
 /**

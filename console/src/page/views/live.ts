@@ -68,7 +68,6 @@ export function liveView(options: {
   })
 }
 
-/** Shows the most frequent events, and the refusals, which may explain why an event is missing. */
 export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
   html`<aside class="side" id="beside">
     ${card(

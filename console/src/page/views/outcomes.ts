@@ -17,7 +17,6 @@ export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number):
 
 const arrivalSeries = ['events', 'feedback', 'refused'] as const
 
-/** Draws how many events, feedback and refusals arrived in each step. */
 export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
   const names = arrivalSeries.map((name) => {
     const total = sumOf(points, (point) => point[name])
@@ -57,7 +56,6 @@ export function meaningOf(code: string): Html {
   return meaning === undefined ? printed : html`${meaning} <small>${printed}</small>`
 }
 
-/** Shows the name and the id of an API key. */
 export function keyName(id: string, names: KeyNames): Html {
   const name = names.get(id)
   return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span

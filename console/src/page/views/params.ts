@@ -1,5 +1,5 @@
 import { clientText, listText } from '../client-text.ts'
-import { parseExact } from '../find-records.ts'
+import { parseLossless } from '@intake/json'
 import { html, type Html } from '../html.ts'
 import { printJson } from './columns.ts'
 
@@ -12,7 +12,7 @@ type Params = [name: string, value: unknown][]
  */
 function parseParams(start: string): Params | undefined {
   try {
-    return Object.entries(parseExact(start) as object)
+    return Object.entries(parseLossless(start) as object)
   } catch {
     return undefined
   }

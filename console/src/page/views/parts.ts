@@ -16,7 +16,6 @@ export const icon = (name: keyof typeof icons): Html =>
     <path d="${icons[name]}" />
   </svg>`
 
-/** A card that shows one value. */
 export function tile(options: {
   title: string
   value: HtmlValue

@@ -2,7 +2,6 @@ import { html, type Html } from '../html.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 
-/** Shows the reader why the page cannot be shown. */
 export function problemView(header: Header, status: number, message: string): Html {
   const body = html`<p>${message}</p>
     <p><a href="/">Overview</a></p>`

@@ -33,7 +33,6 @@ interface RecordOptions {
   names: KeyNames
 }
 
-/** All columns of one record, with the events of its device before and after it. */
 export function recordView(options: RecordOptions): Html {
   const { header, found } = options
   const { kind, columns } = found.record
@@ -116,7 +115,6 @@ const shownColumns = new Set(
   ).split(' '),
 )
 
-/** Who sent the record, from where and when. */
 function who({ found, names }: RecordOptions, head: RecordHead): Html {
   const { kind, columns } = found.record
   const { id, time, bundle_identifier } = head

@@ -98,7 +98,7 @@ function way(header: Header, data: StatusData | undefined, processes: AllProcess
     [
       'Workers',
       processes ? `${processes.worker.reporting} up` : absent,
-      reports('worker', processes),
+      isMissing(processes?.worker) ? reports('worker', processes) : undefined,
       isSlow || isMissing(processes?.worker),
     ],
     [

@@ -1,7 +1,6 @@
 /** What a key may send. If a limit is absent, the gateway's limit applies. */
 export type KeyLimits = Partial<Record<KeyLimitName, number>>
 
-/** The names of the limits that a key can have. */
 export const keyLimitNames = [
   'requestsPerMinute',
   'eventsPerMinute',

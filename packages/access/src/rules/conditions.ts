@@ -131,17 +131,14 @@ export type RuleMatch = {
 
 export const conditionNames = Object.keys(conditions) as ConditionName[]
 
-/** Returns the names of the conditions that are set and are about this. */
 export const conditionsAbout = (match: RuleMatch, about: Condition['about']): ConditionName[] =>
   conditionNames.filter((name) => match[name] !== undefined && conditions[name].about === about)
 
-/** Returns the tests of the conditions that are set and are about this. */
 export const testsAbout = (match: RuleMatch, about: Condition['about']): Test[] =>
   conditionsAbout(match, about).map((name) =>
     (conditions[name].test as (wanted: unknown) => Test)(match[name]),
   )
 
-/** Whether a stored or given value has the type of its condition. */
 export function isConditionValue(name: ConditionName, value: unknown): boolean {
   const { type } = conditions[name]
   if (type === 'integer') return Number.isSafeInteger(value)

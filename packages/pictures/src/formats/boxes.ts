@@ -6,7 +6,6 @@ import type { PartCount } from '../walked.ts'
 export interface Box {
   type: number
   from: number
-  /** The position at which the content of the box begins. */
   content: number
   /** The position at which the box ends; for data that was cut off, the end of the file. */
   to: number

@@ -68,7 +68,7 @@ export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
     SELECT bundle_identifier, ${countedName('logs.event')} AS event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
       device.version_code AS version_code, ${countedName("ifNull(device.version_name, '')")} AS version_name,
-      cityHash64(event, param, type, ifNull(toString(version_code), ''), version_name) AS name,
+      cityHash64(event, param, type) AS name,
       min(time) AS first_seen, max(time) AS last_seen, count() AS records, uniqCombined64(device_uuid) AS devices
     FROM intake.logs
     ARRAY JOIN ${paths} AS path
@@ -93,8 +93,8 @@ FROM (
     groupArrayArray(new_names) AS names
   FROM (
     SELECT bundle_identifier, if(is_kept, kept.event, '') AS event, if(is_kept, kept.param, '') AS param,
-      if(is_kept, kept.type, 'event') AS type, if(is_kept, kept.version_code, NULL) AS version_code,
-      if(is_kept, kept.version_name, '') AS version_name, min(kept.first_seen) AS first_seen,
+      if(is_kept, kept.type, 'event') AS type, kept.version_code AS version_code,
+      kept.version_name AS version_name, min(kept.first_seen) AS first_seen,
       max(kept.last_seen) AS last_seen, sumIf(kept.records, is_kept OR kept.param = '') AS records,
       max(kept.devices) AS devices, groupUniqArrayIf(name, is_new) AS new_names
     FROM kept_entries AS kept GROUP BY bundle_identifier, event, param, type, version_code, version_name)

@@ -45,7 +45,7 @@ export const countHours = `WITH
     SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM by_version),
   pairs AS (
     SELECT bundle_identifier, hour, if(place > ${pairsMax}, '', ranked.event) AS event, version_code, version_name,
-      cityHash64(event, ifNull(toString(version_code), ''), version_name) AS name,
+      cityHash64(event) AS name,
       sum(ranked.records) AS records, uniqCombined64MergeState(12)(ranked.devices) AS devices
     FROM ranked GROUP BY bundle_identifier, hour, event, version_code, version_name),
   kept AS (${keepKnown({ count: 'hours', source: 'pairs', period: 'hour' })})
@@ -55,7 +55,7 @@ SELECT bundle_identifier, hour,
   groupArrayArrayIf(names, NOT is_pair) AS new_names, {ver:UInt64} AS ver
 FROM (
   SELECT bundle_identifier, hour, if(is_kept, kept.event, '') AS event,
-    if(is_kept, kept.version_code, NULL) AS version_code, if(is_kept, kept.version_name, '') AS version_name,
+    kept.version_code AS version_code, kept.version_name AS version_name,
     grouping(event) = 0 AS is_pair, sum(kept.records) AS records,
     uniqCombined64MergeState(12)(kept.devices) AS devices, groupUniqArrayIf(name, is_new) AS names
   FROM kept

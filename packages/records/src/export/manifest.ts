@@ -1,6 +1,5 @@
 import type { RecordTable } from '@intake/clickhouse'
 
-/** A file of an export. */
 export interface ExportFile {
   /** Relative to the target. */
   path: string
@@ -39,7 +38,6 @@ export interface Manifest {
   /** The records that were accepted at or after `from` and before `until` (`received_at`). */
   window: { from: string; until: string }
   files: ExportFile[]
-  /** The number of records in `files`. */
   rows: number
   /** Records that were erased, whichever manifest has them. */
   deletions: ChangeFiles

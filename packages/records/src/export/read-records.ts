@@ -13,11 +13,14 @@ const parquet =
 const order = 'received_at, time, id, device_uuid, bundle_identifier'
 const instant = (name: string) => `{${name}:DateTime64(3, 'UTC')}`
 
-/** Time parameters as ClickHouse reads them. */
-const timesOf = (times: Record<string, string>): QueryParams =>
-  Object.fromEntries(
+/** The parameters of a statement about a scope, with times as ClickHouse reads them. */
+const paramsOf = ({ bundles, kinds }: ExportScope, times: Record<string, string>): QueryParams => ({
+  bundles,
+  kinds,
+  ...Object.fromEntries(
     Object.entries(times).map(([name, time]) => [name, time.replace('T', ' ').replace('Z', '')]),
-  )
+  ),
+})
 
 const inScope = ({ bundles }: ExportScope) =>
   bundles.length === 0 ? '' : 'AND bundle_identifier IN {bundles:Array(String)}'
@@ -44,15 +47,15 @@ export async function readVisibleUntil(
 /** When the first record arrived from `from` on; undefined if none has. */
 export async function readFirstArrival(
   clickhouse: Reader,
-  { kinds }: ExportScope,
+  scope: ExportScope,
   from: string,
 ): Promise<string | undefined> {
   const found = await Promise.all(
-    kinds.map((kind) =>
+    scope.kinds.map((kind) =>
       clickhouse.query<{ first: string | null }>(
         `SELECT minOrNull(received_at) AS first FROM intake.${kind}_raw
          WHERE received_at >= ${instant('from')} AND ver < ${tombstoneVer}`,
-        timesOf({ from }),
+        paramsOf(scope, { from }),
       ),
     ),
   )
@@ -74,7 +77,7 @@ export async function divideWindow(
   const seconds = await clickhouse.query<{ second: number; rows: number }>(
     `SELECT toUnixTimestamp(received_at) AS second, count() AS rows ${arrived(kind, scope)}
      GROUP BY second ORDER BY second`,
-    { ...timesOf(window), bundles: scope.bundles },
+    paramsOf(scope, { ...window }),
   )
   const cuts: string[] = []
   let rows = 0
@@ -99,7 +102,7 @@ export async function readPart(
   return readParquet(
     clickhouse,
     `SELECT ${columns} FROM (SELECT * ${arrived(part.kind, scope)}) ORDER BY ${order}`,
-    { ...timesOf({ from: part.from, until: part.until }), bundles: scope.bundles },
+    paramsOf(scope, { from: part.from, until: part.until }),
   )
 }
 
@@ -111,7 +114,7 @@ export async function countArrived(
 ): Promise<number> {
   const [row] = await clickhouse.query<{ rows: number }>(
     `SELECT count() AS rows ${arrived(kind, scope)}`,
-    { ...timesOf(window), bundles: scope.bundles },
+    paramsOf(scope, { ...window }),
   )
   return row?.rows ?? 0
 }
@@ -166,7 +169,7 @@ export async function readDeletions(
   return readParquet(
     clickhouse,
     `SELECT ${columns} FROM (SELECT * ${changed.deletions(scope)}) ORDER BY kind, bundle_identifier, time, id`,
-    { ...timesOf(times), bundles: scope.bundles, kinds: scope.kinds },
+    paramsOf(scope, times),
   )
 }
 
@@ -189,11 +192,7 @@ export async function readCorrections(
        WHERE time IN (SELECT time FROM (${resolved})) AND (bundle_identifier, time, id) IN (${resolved})
          AND received_at < ${instant('before')})
      ORDER BY ${order}`,
-    {
-      ...timesOf({ from, until, before: arrivedBefore }),
-      bundles: scope.bundles,
-      kinds: [kind],
-    },
+    paramsOf({ ...scope, kinds: [kind] }, { from, until, before: arrivedBefore }),
   )
 }
 
@@ -207,7 +206,7 @@ export async function fingerprintChanges(
     changeKinds.map(async (kind) => {
       const [row] = await clickhouse.query<{ print: string }>(
         `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(toString(id), toString(time))))) AS print ${changed[kind](scope)}`,
-        { ...timesOf(times), bundles: scope.bundles, kinds: scope.kinds },
+        paramsOf(scope, times),
       )
       return [kind, row?.print ?? ''] as const
     }),

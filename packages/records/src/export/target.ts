@@ -49,7 +49,6 @@ function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }
 
-/** Keys with a prefix in the bucket. */
 export function createBucketTarget(objects: ObjectStore, prefix: string): ExportTarget {
   const base = prefix.endsWith('/') || prefix === '' ? prefix : `${prefix}/`
   return {

@@ -44,7 +44,6 @@ export async function writeRetention(
   )
 }
 
-/** All periods. */
 export interface Periods {
   general: Retention
   applications: ApplicationPeriod[]

@@ -74,7 +74,6 @@ function explainColumn(column: string, allowed: readonly string[], verb: string)
   return [`${column} cannot be ${verb}: choose from ${allowed.join(', ')}`]
 }
 
-/** The condition on the rows of an analyst. */
 export function conditionOf({ bundles }: Pick<Analyst, 'bundles'>): string {
   const whole = bundles.filter((bundle) => !bundle.endsWith('.*'))
   const beginnings = bundles.filter((bundle) => bundle.endsWith('.*'))

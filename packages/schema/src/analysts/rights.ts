@@ -16,7 +16,7 @@ interface User {
   profile: string
   /** What the user may read. */
   tables: readonly string[]
-  /** The condition on the rows of some tables. */
+  /** The condition on the rows of some tables, which are all in one database. */
   policies: Readonly<Record<string, string>>
 }
 
@@ -105,25 +105,29 @@ const onCluster = (cluster?: string) => (cluster === undefined ? '' : ` ON CLUST
  * @param network from which addresses the analyst may connect, as `<ip>` says it
  */
 export function rightsXml(analyst: Analyst, network = '::/0'): string {
-  const users = usersOf(analyst).map(
-    ({ name, passwordSha256, canConnect, profile, tables, policies }) => `
-    <${name}>
-      <password_sha256_hex>${passwordSha256}</password_sha256_hex>
-      <networks>${canConnect ? `<ip>${network}</ip>` : ''}</networks>
-      <profile>${profile}</profile>
+  const users = usersOf(analyst).map((user) => {
+    const grants = user.tables.map((table) => `        <query>GRANT SELECT ON ${table}</query>\n`)
+    // As ClickHouse documents it: one element for a database, in it one for each table.
+    const [database] = Object.keys(user.policies)[0]?.split('.') ?? []
+    const filters = Object.entries(user.policies).map(([table, condition]) => {
+      const name = table.replace(`${database}.`, '')
+      return `          <${name}><filter>${escape(condition)}</filter></${name}>\n`
+    })
+    return `    <${user.name}>
+      <password_sha256_hex>${user.passwordSha256}</password_sha256_hex>
+      <networks>${user.canConnect ? `<ip>${network}</ip>` : ''}</networks>
+      <profile>${user.profile}</profile>
       <quota>default</quota>
-      <grants>${tables.map((table) => `\n        <query>GRANT SELECT ON ${table}</query>`).join('')}
-      </grants>
-      <databases>${Object.entries(policies)
-        .map(([table, condition]) => {
-          const [database, name] = table.split('.')
-          return `\n        <${database}><${name}><filter>${escape(condition)}</filter></${name}></${database}>`
-        })
-        .join('')}
+      <grants>
+${grants.join('')}      </grants>
+      <databases>
+        <${database}>
+${filters.join('')}        </${database}>
       </databases>
-    </${name}>`,
-  )
-  return `<clickhouse>\n  <users>${users.join('')}\n  </users>\n</clickhouse>\n`
+    </${user.name}>
+`
+  })
+  return `<clickhouse>\n  <users>\n${users.join('')}  </users>\n</clickhouse>\n`
 }
 
 const escape = (text: string) =>

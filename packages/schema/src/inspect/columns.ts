@@ -88,6 +88,5 @@ export function findOutdatedColumns(
   )
 }
 
-/** Whether `table` is named `name`, or stores the rows of the table `name` on a single server. */
 export const isStored = (table: string, name: string): boolean =>
   table === name || table === localName(name)

@@ -38,11 +38,7 @@ export function defineRetention(retention: Command): void {
     .description('keep records for this long; nothing is dropped until intake retention apply')
     .addHelpText('after', guide)
     .action((kind: RetentionKind, period: Period, { bundle }: { bundle?: string }) =>
-      withServices((services) =>
-        bundle === undefined
-          ? setGeneral(services, kind, period)
-          : setApplication(services, { kind, bundleIdentifier: bundle, period }),
-      ),
+      withServices((services) => set(services, { kind, bundle, period })),
     )
 
   retention
@@ -100,59 +96,50 @@ function printReport(report: Expired, dryRun: boolean): void {
   print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
 }
 
-async function setGeneral(
+async function set(
   { clickhouse, redis }: Services,
-  kind: RetentionKind,
-  { days, isGeneral }: Period,
+  { kind, bundle, period: { days, isGeneral } }: Choice,
 ): Promise<void> {
-  if (isGeneral) throw new UsageError('general is for one application: add --bundle.')
   const recordKind = kinds.find((one) => one === kind)
-  const before = (await readPeriods(clickhouse)).general[kind] ?? null
-  await noteChange(redis, {
-    action: 'retention-set',
-    subject: kind,
-    detail: { before, after: days ?? null },
-  })
-  // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
-  await confirmChange(redis, async () => {
-    await writeRetention(clickhouse, kind, days)
-    if (recordKind !== undefined) await createPolicyStore({ redis }).setRetention(recordKind, days)
-  })
-  printRow(describe(kind, (await readPeriods(clickhouse)).general[kind]))
-}
-
-async function setApplication(
-  { clickhouse, redis }: Services,
-  choice: { kind: RetentionKind; bundleIdentifier: string; period: Period },
-): Promise<void> {
-  const { bundleIdentifier, period } = choice
-  const kind = kinds.find((one) => one === choice.kind)
-  if (kind === undefined) throw new UsageError('--bundle is for logs and feedback.')
-  if (bundleIdentifier === '' || bundleIdentifier.includes('*')) {
+  const { general, applications } = await readPeriods(clickhouse)
+  if (bundle === undefined) {
+    if (isGeneral) throw new UsageError('general is for one application: add --bundle.')
+  } else if (recordKind === undefined) throw new UsageError('--bundle is for logs and feedback.')
+  else if (bundle === '' || bundle.includes('*')) {
     throw new UsageError('Name one application by its whole bundle identifier.')
-  }
-  const { general: periods, applications } = await readPeriods(clickhouse)
-  const general = periods[kind]
-  const { days } = period
-  if (!period.isGeneral && (days === undefined || (general !== undefined && days >= general))) {
+  } else if (!isGeneral && (days ?? Infinity) >= (general[kind] ?? Infinity)) {
     throw new UsageError(
-      `The period of an application must be shorter than the general one (${describeDays(general)}). ` +
+      `The period of an application must be shorter than the general one (${describeDays(general[kind])}). ` +
         'general removes it.',
     )
   }
-  const before = applications.find(
-    (one) => one.kind === kind && one.bundleIdentifier === bundleIdentifier,
-  )
+  const own = applications.find((one) => one.kind === kind && one.bundleIdentifier === bundle)
+  const before = (bundle === undefined ? general[kind] : own?.days) ?? null
   await noteChange(redis, {
     action: 'retention-set',
     subject: kind,
-    detail: { bundle: bundleIdentifier, before: before?.days ?? null, after: days ?? null },
+    detail: { ...(bundle !== undefined && { bundle }), before, after: days ?? null },
   })
+  // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
   await confirmChange(redis, async () => {
-    await writeApplicationPeriod(clickhouse, { kind, bundleIdentifier, days })
-    await createPolicyStore({ redis }).setRetention(kind, days, bundleIdentifier)
+    if (bundle === undefined || recordKind === undefined) {
+      await writeRetention(clickhouse, kind, days)
+    } else {
+      const application = { kind: recordKind, bundleIdentifier: bundle, days }
+      await writeApplicationPeriod(clickhouse, application)
+    }
+    if (recordKind === undefined) return
+    await createPolicyStore({ redis }).setRetention(recordKind, days, bundle)
   })
-  printRow(describe(kind, days ?? general, bundleIdentifier))
+  const { [kind]: valid } = (await readPeriods(clickhouse)).general
+  printRow(describe(kind, bundle === undefined ? valid : (days ?? valid), bundle))
+}
+
+interface Choice {
+  kind: RetentionKind
+  /** The application whose records are meant; undefined: all. */
+  bundle: string | undefined
+  period: Period
 }
 
 interface Period {

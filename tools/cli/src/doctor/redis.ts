@@ -17,9 +17,12 @@ import {
   tagPerPrimary,
   titleOf,
 } from '@intake/redis'
-import { redisMemoryBytesMin, withTimeout } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import { examineEntries } from './entries.ts'
 import { degraded, finding, type Finding } from './finding.ts'
+
+/** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
+const redisMemoryBytesMin = 128 * 1024 ** 2
 
 const connectTimeoutMs = 10_000
 /**

@@ -71,12 +71,15 @@ export async function findMap(name: string, parse: (text: string) => unknown): P
   if (name !== 'segment') throw new UsageError('Give --map posthog, segment or csv:FILE.')
   const read = (row: unknown) => {
     const call = isObject(row) ? row : {}
-    const { type = 'track', name: title, properties } = call
+    const { properties } = call
+    const type = textAt(call, 'type') ?? 'track'
     if (type === 'track') return readPlaces(segment, call)
     if (type !== 'screen' && type !== 'page') {
       throw new RejectedError('it is neither track, screen nor page')
     }
-    const params = { ...(title !== undefined && { name: title }), ...(properties as object) }
+    const title = textAt(call, 'name')
+    const own = isObject(properties) ? properties : {}
+    const params = { ...(title !== undefined && { name: title }), ...own }
     return readPlaces(segment, { ...call, event: type, properties: params })
   }
   return { format: 'json', read }

@@ -12,7 +12,7 @@ import {
   WorkerConfig,
 } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
-import { ConfigError, problemsOf, redisMemoryBytesMin } from '@intake/runtime'
+import { ConfigError, problemsOf } from '@intake/runtime'
 import { type Static, type TString, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>
@@ -106,25 +106,4 @@ export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   ].flatMap((load) => problemsOf(load))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return loadConfig(StackConfig, env)
-}
-
-/** The units of Redis: `mb` is 1024 kb, `m` is 1000 k. */
-const unitBytes: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1_000,
-  kb: 1_024,
-  m: 1_000 ** 2,
-  mb: 1_024 ** 2,
-  g: 1_000 ** 3,
-  gb: 1_024 ** 3,
-}
-
-/** Returns a warning if `REDIS_MAXMEMORY` is small; undefined if it is not, or means no limit. */
-export function warnOfMemory(maxmemory: string): string | undefined {
-  const bytes = Number.parseInt(maxmemory, 10) * (unitBytes[maxmemory.replace(/^\d+/, '')] ?? 1)
-  if (bytes === 0 || bytes >= redisMemoryBytesMin) return undefined
-  return (
-    `REDIS_MAXMEMORY is ${maxmemory}, less than ${redisMemoryBytesMin / 1_024 ** 2}mb: records are refused after a ` +
-    'short outage of ClickHouse (docs/operations/problems.md#redis_memory).'
-  )
 }

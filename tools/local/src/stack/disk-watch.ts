@@ -17,13 +17,14 @@ export function watchDisk(options: {
   dataDir: string
   fullBelowBytes: number
   say: (line: string) => void
-  freeBytes?: (dataDir: string) => number
+  /** Called when the disk has room again. */
+  onRoom: () => void
 }): DiskWatch {
-  const { dataDir, fullBelowBytes, say, freeBytes = readFreeBytes } = options
+  const { dataDir, fullBelowBytes, say, onRoom } = options
   let full = false
 
   function check() {
-    const free = freeBytes(dataDir)
+    const free = readFreeBytes(dataDir)
     if (full ? free < 2 * fullBelowBytes : free >= fullBelowBytes) return
     full = !full
     say(
@@ -31,6 +32,7 @@ export function watchDisk(options: {
         ? `The disk of ${dataDir} is full: records are refused or wait until there is room. No accepted record is lost.`
         : `The disk of ${dataDir} has room again.`,
     )
+    if (!full) onRoom()
   }
 
   const timer = setInterval(check, intervalMs)

@@ -7,7 +7,6 @@ import { writePrivateJson } from './private-json.ts'
 export interface RunFiles {
   /** Whether the previous run of the stack was killed. Its processes may then still be ending. */
   previousRunWasKilled: boolean
-  /** The port of the ClickHouse process of that run, if it had one. */
   previousEnginePort: number | undefined
   /** Notes the port of the ClickHouse process, for the start after this run was killed. */
   noteEnginePort(port: number | undefined): void

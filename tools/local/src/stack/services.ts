@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { type SupervisedProcess, superviseProcess } from '../supervisor/supervised-process.ts'
 import { type Service } from '../engines/service.ts'
-import { startClickHouse } from '../engines/clickhouse.ts'
+import { type ClickHouse, startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
 import { startS3 } from '../engines/s3.ts'
 import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
-import { type StackConfig, warnOfMemory } from './config.ts'
+import type { StackConfig } from './config.ts'
 
 /**
  * A service that the apps need: its URL with credentials, and its process. The process is undefined
@@ -20,7 +20,6 @@ export interface Backend {
 }
 
 export interface ClickHouseBackend extends Backend {
-  /** The URL of the same server for workers. */
   workerUrl: string
   readerUrl: string
   analystUrl: string
@@ -51,7 +50,6 @@ export interface ServicesOptions {
   onChange: () => void
   /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
-  /** Aborts when the stack ends. */
   ending: AbortSignal
 }
 
@@ -72,108 +70,105 @@ export function describeReplaced(config: StackConfig): string | undefined {
  * ready.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { dataDir, config, ports, secrets, say, onChange, add, ending } = options
-  const place = (name: string) => ({
-    dataDir: join(dataDir, name),
-    logFile: join(dataDir, 'logs', `${name}.log`),
-  })
+  const [redis, clickhouse, s3] = await Promise.all([
+    redisOf(options),
+    clickhouseOf(options),
+    s3Of(options),
+  ])
+  return { redis, clickhouse, s3 }
+}
 
-  async function run<S extends Service>(
-    name: string,
-    launch: (signal: AbortSignal) => Promise<S>,
-  ): Promise<{ service: S; process: SupervisedProcess }> {
-    const process = superviseProcess({
-      name,
-      launch: ({ signal }) => launch(signal),
-      say,
-      onChange,
-    })
-    add(process)
-    return { service: await process.start(), process }
+async function run<S extends Service>(
+  { say, onChange, add }: ServicesOptions,
+  name: string,
+  launch: (signal: AbortSignal) => Promise<S>,
+): Promise<{ service: S; process: SupervisedProcess }> {
+  const process = superviseProcess({ name, launch: ({ signal }) => launch(signal), say, onChange })
+  add(process)
+  return { service: await process.start(), process }
+}
+
+const placeOf = ({ dataDir }: ServicesOptions, name: string) => ({
+  dataDir: join(dataDir, name),
+  logFile: join(dataDir, 'logs', `${name}.log`),
+})
+
+async function redisOf(options: ServicesOptions): Promise<Backend> {
+  const { config, ports, secrets, say } = options
+  const { redis: port } = ports
+  if (port === undefined) return external(config.REDIS_URL)
+  const { redisPassword: password } = secrets
+  const maxmemory = config.REDIS_MAXMEMORY
+  const { service, process } = await run(options, 'Redis', (signal) =>
+    startRedis({ ...placeOf(options, 'redis'), port, password, maxmemory, signal, say }),
+  )
+  return { url: service.url, process }
+}
+
+async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend> {
+  const { config, ports, secrets, say } = options
+  const { clickhouse: publicPort, clickhouseEngine: port } = ports
+  if (publicPort === undefined || port === undefined) {
+    const backend = external(config.CLICKHOUSE_URL)
+    const { url } = backend
+    const [first = url] = splitUrls(url)
+    return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
   }
-
-  async function redis(): Promise<Backend> {
-    const { redis: port } = ports
-    if (port === undefined) return external(config.REDIS_URL)
-    const { redisPassword: password } = secrets
-    const maxmemory = config.REDIS_MAXMEMORY
-    const warning = warnOfMemory(maxmemory)
-    if (warning !== undefined) say(warning)
-    const { service, process } = await run('Redis', (signal) =>
-      startRedis({ ...place('redis'), port, password, maxmemory, signal, say }),
-    )
-    return { url: service.url, process }
-  }
-
-  async function clickhouse(): Promise<ClickHouseBackend> {
-    const { clickhouse: publicPort, clickhouseEngine: port } = ports
-    if (publicPort === undefined || port === undefined) {
-      const backend = external(config.CLICKHOUSE_URL)
-      const { url } = backend
-      const [first = url] = splitUrls(url)
-      return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
-    }
-    const {
-      clickhousePassword: password,
+  const { clickhousePassword: password, workerPassword, readerPassword, analystPassword } = secrets
+  const { service, process } = await run(options, 'ClickHouse', (signal) =>
+    startClickHouse({
+      ...placeOf(options, 'clickhouse'),
+      port,
+      publicPort,
+      serverProgram: config.CLICKHOUSE_SERVER,
+      password,
       workerPassword,
       readerPassword,
       analystPassword,
-    } = secrets
-    const passwords = { password, workerPassword, readerPassword, analystPassword }
-    const { service, process } = await run('ClickHouse', (signal) =>
-      startClickHouse({
-        ...place('clickhouse'),
-        port,
-        publicPort,
-        serverProgram: config.CLICKHOUSE_SERVER,
-        ...passwords,
-        signal,
-        say,
-      }),
-    )
-    await acceptBasicAuth({ port: publicPort, enginePort: port, signal: ending })
-    const { url, workerUrl, readerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } =
-      service
-    if (unconfined === undefined) {
-      if (unconfinedNetwork !== undefined) {
-        say(
-          'The user intake (not analysts) could make ClickHouse connect to other servers, because this ' +
-            `system cannot prevent it: ${unconfinedNetwork}.`,
-        )
-      }
-    } else {
-      say(
-        `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
-      )
-    }
-    return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
-  }
+      signal,
+      say,
+    }),
+  )
+  await acceptBasicAuth({ port: publicPort, enginePort: port, signal: options.ending })
+  const { url, workerUrl, readerUrl, analystUrl, playUrl } = service
+  sayUnconfined(service, say)
+  return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
+}
 
-  async function s3(): Promise<S3Backend> {
-    const { s3: port } = ports
-    if (port === undefined) {
-      const backend = external(config.S3_ENDPOINT)
-      return { ...backend, gatewayUrl: backend.url, workerUrl: backend.url }
-    }
-    const keys = {
-      accessKey: secrets.s3AccessKey,
-      secretKey: secrets.s3SecretKey,
-      gatewaySecretKey: secrets.s3GatewaySecretKey,
-      workerSecretKey: secrets.s3WorkerSecretKey,
-    }
-    const { service, process } = await run('S3', (signal) =>
-      startS3({ ...place('s3'), port, ...keys, signal }),
+function sayUnconfined(
+  { unconfined, unconfinedNetwork }: Pick<ClickHouse, 'unconfined' | 'unconfinedNetwork'>,
+  say: (line: string) => void,
+): void {
+  if (unconfined !== undefined) {
+    say(
+      `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
     )
-    const { url, gatewayUrl, workerUrl } = service
-    return { url, gatewayUrl, workerUrl, process }
+  } else if (unconfinedNetwork !== undefined) {
+    say(
+      'The user intake (not analysts) could make ClickHouse connect to other servers, because this ' +
+        `system cannot prevent it: ${unconfinedNetwork}.`,
+    )
   }
+}
 
-  const [redisBackend, clickhouseBackend, s3Backend] = await Promise.all([
-    redis(),
-    clickhouse(),
-    s3(),
-  ])
-  return { redis: redisBackend, clickhouse: clickhouseBackend, s3: s3Backend }
+async function s3Of(options: ServicesOptions): Promise<S3Backend> {
+  const { config, ports, secrets } = options
+  const { s3: port } = ports
+  if (port === undefined) {
+    const backend = external(config.S3_ENDPOINT)
+    return { ...backend, gatewayUrl: backend.url, workerUrl: backend.url }
+  }
+  const keys = {
+    accessKey: secrets.s3AccessKey,
+    secretKey: secrets.s3SecretKey,
+    gatewaySecretKey: secrets.s3GatewaySecretKey,
+    workerSecretKey: secrets.s3WorkerSecretKey,
+  }
+  const { service, process } = await run(options, 'S3', (signal) =>
+    startS3({ ...placeOf(options, 's3'), port, ...keys, signal }),
+  )
+  const { url, gatewayUrl, workerUrl } = service
+  return { url, gatewayUrl, workerUrl, process }
 }
 
 function external(url: string | undefined): Backend {

@@ -12,7 +12,6 @@ import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
-import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -59,107 +58,132 @@ const serviceGraceMs = 900
  * yet.
  */
 export function createStack(options: StackOptions): Stack {
-  const { config, say } = options
-  const dataDir = resolve(config.INTAKE_DATA_DIR)
-  const ending = new AbortController()
-  const serviceProcesses: SupervisedProcess[] = []
-  let apps: Apps | undefined
-  let lock: Lock | undefined
-  let files: RunFiles | undefined
-  let disk: DiskWatch | undefined
-  let endpointsFile: Writer | undefined
-  const find = (name: string) => serviceProcesses.find((process) => process.name === name)
-
-  async function start(): Promise<RunningStack> {
-    makeDataDir(dataDir)
-    lock = await lockDataDir(dataDir)
-    claimDataFormat(dataDir)
-    files = createRunFiles(dataDir)
-    const waitMs = files.previousRunWasKilled ? 12_000 : 0
-    const { previousEnginePort } = files
-    const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
-    files.noteEnginePort(ports.clickhouseEngine)
-    const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(Boolean).join(',')
-    connectOnlyToOwnUser(ownPorts)
-    const env = {
-      ...options.env,
-      OWN_PORTS: ownPorts,
-      CORS_ORIGINS: options.env['CORS_ORIGINS'] || loopbackOrigins,
-    }
-    const secrets = loadSecrets(dataDir)
-    const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
-    const onChange = () => endpointsFile?.write()
-    const add = (process: SupervisedProcess) => serviceProcesses.push(process)
-
-    ending.signal.throwIfAborted()
-    say(`Starting Intake: data and logs are in ${dataDir}`)
-    const replaced = describeReplaced(config)
-    if (replaced !== undefined) say(replaced)
-    disk = watchDisk({ dataDir, fullBelowBytes: keptFreeBytes(dataDir), say })
-    const services = await startServices({
-      dataDir,
-      config,
-      ports,
-      secrets,
-      say,
-      onChange,
-      add,
-      ending: ending.signal,
-    })
-    ending.signal.throwIfAborted()
-
-    await setUp({
-      redisUrl: services.redis.url,
-      clickhouseUrl: services.clickhouse.url,
-      clickhouseCluster: config.CLICKHOUSE_CLUSTER,
-      s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
-      apiKey: { name: 'npm start', secret: apiKey },
-      acceptEmptyRedis: options.acceptEmptyRedis,
-    })
-    ending.signal.throwIfAborted()
-    say('Redis, ClickHouse and S3 are ready: starting the gateway, the workers and the console')
-
-    apps = createApps({ dataDir, config, ports, services, env, say, onChange })
-    const running = apps
-    await Promise.all(allOf(running).map((process) => process.start()))
-    ending.signal.throwIfAborted()
-
-    const describe = () => describeEndpoints({ ports, services, apiKey, env, ...running })
-    endpointsFile = createWriter({
-      write: () => files?.writeEndpoints(describe()),
-      onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
-    })
-    endpointsFile.write()
-    const { analystUrl, playUrl } = services.clickhouse
-    return { endpoints: describe(), analystUrl, playUrl }
+  const run: Run = {
+    options,
+    dataDir: resolve(options.config.INTAKE_DATA_DIR),
+    ending: new AbortController(),
+    serviceProcesses: [],
   }
-
-  async function stop() {
-    endpointsFile?.stop()
-    endpointsFile = undefined
-    disk?.stop()
-    ending.abort()
-    const until = performance.now() + appsGraceMs
-    await apps?.gateway.stop(gatewayGraceMs)
-    const left = Math.max(0, until - performance.now())
-    const others = apps === undefined ? [] : [...apps.workers, apps.console]
-    await Promise.all(others.map((process) => process.stop(left)))
-    for (const name of ['S3', 'ClickHouse', 'Redis']) {
-      await find(name)?.stop(serviceGraceMs)
-    }
-    files?.remove()
-    await lock?.release()
-  }
-
   let stopping: Promise<void> | undefined
   return {
-    start,
-    stop: () => (stopping ??= stop()),
+    start: () => start(run),
+    stop: () => (stopping ??= stop(run)),
     kill() {
-      for (const process of serviceProcesses) process.kill()
-      if (apps !== undefined) for (const process of allOf(apps)) process.kill()
+      for (const process of run.serviceProcesses) process.kill()
+      if (run.apps !== undefined) for (const process of allOf(run.apps)) process.kill()
     },
   }
+}
+
+/** What one run of the stack has started. */
+interface Run {
+  options: StackOptions
+  dataDir: string
+  ending: AbortController
+  serviceProcesses: SupervisedProcess[]
+  apps?: Apps
+  lock?: Lock
+  files?: RunFiles
+  disk?: DiskWatch
+  /** Writes `endpoints.json` again; undefined before the first time, and once the stack ends. */
+  writeEndpoints?: (() => void) | undefined
+}
+
+/** Claims the data directory and the ports; resolves to the ports, and to what the apps get. */
+async function claim(run: Run): Promise<{ ports: StackPorts; env: NodeJS.ProcessEnv }> {
+  const { dataDir, ending } = run
+  const { config, env } = run.options
+  makeDataDir(dataDir)
+  run.lock = await lockDataDir(dataDir)
+  claimDataFormat(dataDir)
+  const files = createRunFiles(dataDir)
+  run.files = files
+  const waitMs = files.previousRunWasKilled ? 12_000 : 0
+  const { previousEnginePort } = files
+  const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
+  files.noteEnginePort(ports.clickhouseEngine)
+  const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(Boolean).join(',')
+  connectOnlyToOwnUser(ownPorts)
+  const CORS_ORIGINS = env['CORS_ORIGINS'] || loopbackOrigins
+  return { ports, env: { ...env, OWN_PORTS: ownPorts, CORS_ORIGINS } }
+}
+
+async function start(run: Run): Promise<RunningStack> {
+  const { dataDir, ending, serviceProcesses } = run
+  const { config, say, acceptEmptyRedis } = run.options
+  const { ports, env } = await claim(run)
+  const secrets = loadSecrets(dataDir)
+  const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
+  const onChange = () => run.writeEndpoints?.()
+  const add = (process: SupervisedProcess) => serviceProcesses.push(process)
+
+  ending.signal.throwIfAborted()
+  say(`Starting Intake: data and logs are in ${dataDir}`)
+  const replaced = describeReplaced(config)
+  if (replaced !== undefined) say(replaced)
+  run.disk = watchDisk({
+    dataDir,
+    fullBelowBytes: keptFreeBytes(dataDir),
+    say,
+    // A full disk may have kept it from being written.
+    onRoom: onChange,
+  })
+  const services = await startServices({
+    dataDir,
+    config,
+    ports,
+    secrets,
+    say,
+    onChange,
+    add,
+    ending: ending.signal,
+  })
+  ending.signal.throwIfAborted()
+
+  await setUp({
+    redisUrl: services.redis.url,
+    clickhouseUrl: services.clickhouse.url,
+    clickhouseCluster: config.CLICKHOUSE_CLUSTER,
+    s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
+    apiKey: { name: 'npm start', secret: apiKey },
+    acceptEmptyRedis,
+  })
+  ending.signal.throwIfAborted()
+  say('Redis, ClickHouse and S3 are ready: starting the gateway, the workers and the console')
+
+  const apps = createApps({ dataDir, config, ports, services, env, say, onChange })
+  run.apps = apps
+  await Promise.all(allOf(apps).map((process) => process.start()))
+  ending.signal.throwIfAborted()
+
+  const describe = () => describeEndpoints({ ports, services, apiKey, env, ...apps })
+  run.writeEndpoints = () => {
+    try {
+      run.files?.writeEndpoints(describe())
+    } catch (error) {
+      say(`endpoints.json could not be written: ${messageOf(error)}`)
+    }
+  }
+  run.writeEndpoints()
+  const { analystUrl, playUrl } = services.clickhouse
+  return { endpoints: describe(), analystUrl, playUrl }
+}
+
+async function stop(run: Run): Promise<void> {
+  const { apps, serviceProcesses } = run
+  run.writeEndpoints = undefined
+  run.disk?.stop()
+  run.ending.abort()
+  const until = performance.now() + appsGraceMs
+  await apps?.gateway.stop(gatewayGraceMs)
+  const left = Math.max(0, until - performance.now())
+  const others = apps === undefined ? [] : [...apps.workers, apps.console]
+  await Promise.all(others.map((process) => process.stop(left)))
+  for (const name of ['S3', 'ClickHouse', 'Redis']) {
+    await serviceProcesses.find((process) => process.name === name)?.stop(serviceGraceMs)
+  }
+  run.files?.remove()
+  await run.lock?.release()
 }
 
 const allOf = ({ gateway, workers, console }: Apps): SupervisedProcess[] => [

@@ -1,5 +1,3 @@
-import { watchAncestors } from './ancestors.ts'
-
 const parentPollMs = 500
 const oneRequestMs = 1000
 
@@ -27,9 +25,9 @@ export function onEndRequest({ first, second }: EndRequestHandlers) {
     }
   }
 
-  const ancestors = watchAncestors()
+  const parent = process.ppid
   const poll = setInterval(() => {
-    if (ancestors.gone()) request('The process that started Intake has ended')
+    if (process.ppid !== parent) request('The process that started Intake has ended')
   }, parentPollMs)
   poll.unref()
   process.on('SIGINT', () => request('SIGINT'))
