@@ -107,9 +107,11 @@ export const workerOverlapScenarios: Scenario[] = [
       const ours = cluster.workers[0]!
       const other = await cluster.addWorker({ root: otherBuild(stage) })
       await acknowledged(200)
+      const inserts = 'intake_inserts_total{kind="logs"}'
+      await until('both have inserted', async () => (await cluster.metric(other, inserts)) > 0)
       const rowsPerInsert = async (worker: typeof ours) =>
         (await cluster.metric(worker, 'intake_rows_inserted_total{kind="logs"}')) /
-        (await cluster.metric(worker, 'intake_inserts_total{kind="logs"}'))
+        (await cluster.metric(worker, inserts))
       const sizes = [await rowsPerInsert(ours), await rowsPerInsert(other)] as const
       expect(sizes[0] > 2 * sizes[1], `their insert batches differ (${sizes.join(' and ')} rows)`)
       for (const killed of [ours, other]) {
