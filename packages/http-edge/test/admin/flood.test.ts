@@ -11,5 +11,5 @@ t.test('a thousand pipelined requests are not served, four are', async (t) => {
   await Promise.all(Array.from({ length: 20 }, () => exchange(port, get().repeat(1_000))))
   t.ok(served <= 20 * 4, `${served} requests`)
   const text = await exchange(port, get().repeat(3) + get('Connection: close\r\n'))
-  t.equal(text.match(/^HTTP\/1.1 200 OK/gm)?.length, 4)
+  t.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 4)
 })
