@@ -165,7 +165,7 @@ t.test('the rule for Grafana fires for each alert that fires, and is complete', 
   for (const state of ['firing', 'unknown', 'ok']) {
     await owner.command(`INSERT INTO intake.alerts_raw
       (id, change, bundle_identifier, event, state, since, evaluated_at, valid_until)
-      SELECT '${state}', 1, 'com.example.app', 'crash', '${state}', now64(3), now64(3), now64(3) + INTERVAL 1 HOUR`)
+      SELECT '${state}', 1, 'com.example.app', 'crash', '${state}', now64(3), now64(3), now64(3, 'UTC') + INTERVAL 1 HOUR`)
   }
   const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
   t.teardown(() => analyst.close())
