@@ -35,7 +35,11 @@ function splitRules(rules: string): string[] {
  * Does what the users of the ACL file do: sets up, stores records and runs the operator's commands.
  * Redis must not deny any command.
  */
-async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
+async function useIt(
+  t: Test,
+  options: { url: string; servers: RedisServer[] },
+  gatewayEnv: Record<string, string>,
+): Promise<void> {
   const { url, servers } = options
   const dataDir = createDataDir(t)
   const admins: Redis[] = servers.map((server) =>
@@ -81,7 +85,7 @@ async function useIt(t: Test, options: { url: string; servers: RedisServer[] }):
   await start('gateway', {
     PORT: String(port),
     GATEWAY_ADMIN_PORT: '0',
-    QUEUE_SHARDS: '3',
+    ...gatewayEnv,
     REDIS_ACK_REPLICAS: '1',
   })
   const gateway = `http://127.0.0.1:${port}`
@@ -135,11 +139,11 @@ async function useIt(t: Test, options: { url: string; servers: RedisServer[] }):
 t.test('the users of the file suffice in a Redis Cluster with replicas', async (t) => {
   const cluster = await startRedisCluster({ dataDir: createDataDir(t) })
   t.teardown(() => cluster.close())
-  await useIt(t, cluster)
+  await useIt(t, cluster, { QUEUE_SHARDS: '3' })
 })
 
 t.test('the users of the file suffice with sentinels', async (t) => {
   const sentinels = await startSentinels({ dataDir: createDataDir(t) })
   t.teardown(() => sentinels.close())
-  await useIt(t, sentinels)
+  await useIt(t, sentinels, {})
 })

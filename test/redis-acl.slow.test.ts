@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
+import { registerShard } from '@intake/queue'
 import { readOldestWaiting } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
@@ -343,6 +344,7 @@ t.test('a gateway marks a new shard, and replaces no mark', async (t) => {
     onError: () => undefined,
   })
   t.teardown(() => gateway.disconnect())
+  t.equal(await registerShard(gateway, 1), 'ready')
   const mark = await admin.get('{intake:1a}:installation')
   t.type(mark, 'string')
   t.equal(await gateway.setnx('{intake:1a}:installation', 'other'), 0)

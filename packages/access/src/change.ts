@@ -21,8 +21,8 @@ export interface ChangedHash {
  * Changes a hash by a script, in one step with the revision, and with the entry of the journal, so
  * that an entry exists if and only if the change was made.
  *
- * @param options.script Lua: calls `announce()` before it changes the hash KEYS[1]; its own
- * arguments begin with ARGV[3]
+ * @param options.script Lua: calls `announce()` if it changes the hash KEYS[1]; its own arguments
+ * begin with ARGV[3]
  */
 export async function changeHash(
   redis: Redis,

@@ -85,11 +85,11 @@ for index = 1, #entries, 2 do
 end
 return 0`
 
-/** Adds an entry, unless there is one. */
+/** Adds an entry, unless there is one. Uses HSETNX, because the operator may not read a field. */
 const createScript = `
-if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 1 then return 0 end
+if redis.call('HSETNX', KEYS[1], ARGV[3], ARGV[4]) == 0 then return 0 end
 announce()
-return redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
+return 1`
 
 /** So many entries take one to three milliseconds. */
 const parsedPerTurn = 250
