@@ -11,8 +11,8 @@ export type Count<Value> = (alerts: readonly Alert[], toMs: number) => Promise<M
  * that, it counts each application alone; one that fails alone is left out for ten minutes, so that
  * what it sends keeps no alert of another application from being evaluated.
  *
- * @param onError called for each refusal; what could not be counted is missing in the result
- * @returns rejects if ClickHouse does not respond
+ * @param onError called for each failure; what could not be counted is missing in the result
+ * @returns rejects if ClickHouse does not respond when it is asked for all together
  */
 export function countApart<Value>(
   count: Count<Value>,
@@ -26,24 +26,33 @@ export function countApart<Value>(
 
   return async (alerts, { toMs, nowMs }) => {
     const found = new Map<string, Value>()
-    async function add(some: readonly Alert[]): Promise<boolean> {
+    async function failureOf(some: readonly Alert[]): Promise<unknown> {
       try {
         if (some.length > 0) for (const [id, value] of await count(some, toMs)) found.set(id, value)
-        return true
+        return undefined
       } catch (error) {
-        if (error instanceof ClickHouseError && error.code === undefined) throw error
-        onError(error)
-        return false
+        return error
       }
     }
-    const areAllCounted = await add(alerts.filter(({ bundle }) => !retryAt.has(bundle)))
+    const shared = await failureOf(alerts.filter(({ bundle }) => !retryAt.has(bundle)))
+    if (isAway(shared)) throw shared
+    if (shared !== undefined) onError(shared)
     for (const bundle of new Set(alerts.map((alert) => alert.bundle))) {
       const at = retryAt.get(bundle)
-      if (at === undefined ? areAllCounted : at > nowMs) continue
-      const isCounted = await add(alerts.filter((alert) => alert.bundle === bundle))
-      if (isCounted) retryAt.delete(bundle)
-      else retryAt.set(bundle, nowMs + retryMs)
+      if (at === undefined ? shared === undefined : at > nowMs) continue
+      const alone = await failureOf(alerts.filter((alert) => alert.bundle === bundle))
+      if (alone === undefined) {
+        retryAt.delete(bundle)
+        continue
+      }
+      onError(alone)
+      retryAt.set(bundle, nowMs + retryMs)
+      // Either ClickHouse is away by now, or this application took all the time: the rest is counted
+      // in the next run, without it.
+      if (isAway(alone)) break
     }
     return found
   }
 }
+
+const isAway = (error: unknown) => error instanceof ClickHouseError && error.code === undefined

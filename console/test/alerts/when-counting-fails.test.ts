@@ -64,6 +64,17 @@ t.test('while ClickHouse is away, no application is set apart', async (t) => {
   t.equal(asked.length, 2)
 })
 
+t.test('an application that alone gets no response is left out of the next run', async (t) => {
+  const { asked, at } = counting((bundles) => {
+    if (!bundles.includes('com.one')) return
+    if (bundles.length > 1) throw tooMuch()
+    throw new ClickHouseError('no response', { kind: 'retry' })
+  })
+  t.same([...(await at(0)).keys()], ['com.flood'])
+  t.same([...(await at(1)).keys()], ['com.flood', 'com.two'])
+  t.same(asked.at(-1), ['com.flood', 'com.two'])
+})
+
 t.test('a run that was dear is followed by a pause, one that failed is not', async (t) => {
   const clock = createTestClock()
   let runs = 0
