@@ -455,8 +455,9 @@ t.test('pictures that can never be read delay no older picture', async (t) => {
   }
   const decoder = failing(new Error(), 0)
   const { errors } = start(t, { objects: archived, decoder, clock })
-  for (let minute = 1; minute < 40 && read.length === 0; minute++) {
-    await until('three have failed', () => read.length > 0 || errors.length === 3 * minute)
+  // Some turns may also fail to read ClickHouse, beside other processes.
+  for (let failed = 0; failed < 200 && read.length === 0; failed = errors.length) {
+    await until('one has failed', () => read.length > 0 || errors.length > failed)
     await clock.advance(60_000)
   }
   t.same(read, [older?.key])

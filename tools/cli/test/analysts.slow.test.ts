@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createClickHouse } from '@intake/clickhouse'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
+import { until } from '@intake/test-kit/until'
 import t, { type Test } from 'tap'
 import { createIntake } from './in-process.ts'
 import { logRow, member } from '../../../packages/schema/test/fixture.ts'
@@ -58,7 +59,10 @@ t.test('list and show print what was defined, and never the password', async (t)
 
 t.test('an export for an analyst has only what the analyst sees', async (t) => {
   const to = join(dataDir, 'lake')
-  const made = await intake(['export', '--to', to, '--analyst', 'mobile'])
+  const made = await until('the watermark has passed the record', async () => {
+    const ended = await intake(['export', '--to', to, '--analyst', 'mobile'])
+    return ended.stdout !== 'Nothing to export.\n' && ended
+  })
   t.match(made, { code: 0, stdout: /^1 record in / })
   t.match(await intake(['export', '--to', to, '--verify']), { code: 0 })
 })
