@@ -3,28 +3,25 @@ const rows = document.getElementById('rows')
 const state = document.getElementById('state')
 const held = document.getElementById('held')
 const button = document.getElementById('pause')
-const box = document.getElementById('live')
 const kept = 200
 const seenMax = 1000
 // The links of a row contain the event's id, device and application, which together identify it.
 const identity = (row) =>
   [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ')
 const seen = new Set([...rows.children].map(identity))
-let since = box.dataset.since
+let since = document.getElementById('live').dataset.since
 let paused = false
 let wait = 2000
 let polls = 0
 let waiting = []
 
 function show() {
-  for (const row of waiting) row.classList.add('new')
   rows.prepend(...waiting)
   waiting = []
   while (rows.children.length > kept) rows.lastElementChild.remove()
 }
-function tell(text, isHeld) {
-  box.className = isHeld ? 'live paused' : 'live'
-  if (state.textContent !== text) state.replaceChildren(state.firstElementChild, text)
+function tell(text) {
+  if (state.textContent !== text) state.textContent = text
   held.hidden = waiting.length === 0
   held.textContent = `${waiting.length} new, show`
 }
@@ -62,10 +59,10 @@ async function ask() {
     const isOpen = rows.querySelector('details[open]') !== null
     if (!paused && !isOpen) show()
     const live = response.headers.get('x-state') ?? 'Live'
-    tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : live, paused || isOpen)
+    tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : live)
   } catch {
     wait = Math.min(wait * 2, 60000)
-    tell(`No answer, next try in ${wait / 1000} s`, true)
+    tell(`No answer, next try in ${wait / 1000} s`)
   }
 }
 held.addEventListener('click', () => {
@@ -77,7 +74,7 @@ button.addEventListener('click', () => {
   paused = !paused
   button.textContent = paused ? 'Resume' : 'Pause'
   if (!paused) show()
-  tell(paused ? 'Paused' : 'Live', paused)
+  tell(paused ? 'Paused' : 'Live')
 })
 const loop = () => {
   void ask().finally(() => setTimeout(loop, wait))

@@ -69,10 +69,7 @@ export async function guardAccess(
   })
 }
 
-/**
- * Whether the plugin for basic authentication threw `error` because a request has no readable
- * password.
- */
+/** Whether a request has no readable password; that is how the plugin says so. */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
@@ -111,7 +108,6 @@ function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   return isPart(request) ? 'part' : 'reader'
 }
 
-/** Whether the browser requests a part of a page, such as a style sheet, a picture or an icon. */
 function isPart({ headers }: FastifyRequest): boolean {
   return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 }
@@ -127,7 +123,7 @@ function requireLoopback({ socket, headers }: FastifyRequest): void {
 
 const unauthorized = () => new PageError(401, 'The page needs its password. Any user name will do.')
 
-/** Compares two texts. The duration does not depend on where they differ. */
+/** Takes the same time wherever two texts differ. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

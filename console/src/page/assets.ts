@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { minify } from './minify-css.ts'
 
 interface Asset {
   /** The path contains a hash of the content, so browsers may keep the file indefinitely. */
@@ -12,28 +11,33 @@ interface Asset {
   gzip: Buffer
 }
 
-/**
- * The page uses these style sheets of the CSS library Oat, in the order of their cascade layers.
- */
+/** Parts of the CSS library Oat, in the order of their cascade layers. */
 const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'card']
 
 const read = (url: string | URL) => readFileSync(new URL(url), 'utf8')
 const oat = oatParts.map((part) => read(import.meta.resolve(`@knadh/oat/css/${part}.css`))).join('')
 
-/**
- * The style of Oat without its icons. The content security policy forbids their `data:` addresses.
- */
+/** The content security policy forbids the `data:` addresses of icons. */
 const withoutIcons = oat.replaceAll(
   /[^;{}]*(?:mask-image|background-image): url\("data:[^"]*"\);/g,
   '',
 )
+
+/** Removes what CSS does not need: comments, and some white space, semicolons and zeros. */
+const minify = (css: string): string =>
+  css
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,>]) ?/g, '$1')
+    .replaceAll(': ', ':')
+    .replaceAll(';}', '}')
+    .replaceAll(/(?<=[\s:,(-])0\./g, '.')
 
 export const stylesheet = asset(
   'page.css',
   'text/css; charset=utf-8',
   `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../../assets/page.css', import.meta.url)))}`,
 )
-/** The script of every view, and that of the live view. */
 export const keysScript = script('keys.js')
 export const liveScript = script('live.js')
 export const icon = asset(

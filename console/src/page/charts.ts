@@ -13,12 +13,10 @@ import { localTime } from './zone.ts'
  * text from a client.
  */
 
-/**
- * What a column, bar or mark stands for. The style sheet has a colour or pattern for each value.
- */
+/** What a column, bar or mark stands for: a colour or pattern of the style sheet. */
 export type Series = 'events' | 'feedback' | 'refused' | 'dead' | 'v1' | 'v2' | 'v3' | 'v4'
 
-/** The numbers of one step of time. `t` is the beginning of the step in ms since 1970. */
+/** `t` is the beginning of the step, in ms since 1970. */
 export type Point = { t: number } & { [Name in Series]?: number }
 
 interface Chart {
@@ -29,10 +27,9 @@ interface Chart {
    * SVG does not show it. A text from a client must be given as `Html`, which is escaped.
    */
   columns: readonly (readonly [Series, name: string | Html])[]
-  /** A description of the chart in words, for screen readers. */
+  /** For screen readers. */
   label: string
   legend?: Html | undefined
-  /** Returns the link to the list of a step's records. */
   href?: ((fromMs: number) => string) | undefined
   /** Steps that end after this time are pale, because their counts are not complete. */
   completeUntilMs?: number | undefined
@@ -119,7 +116,7 @@ function axisTime(date: Date, stepMs: number): string {
 const stepTime = (ms: number, stepMs: number): string =>
   stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString()
 
-/** A table with the numbers and the links of a chart, for the keyboard and for screen readers. */
+/** For the keyboard and for screen readers. */
 function numbersTable({ points, columns, href, stepMs }: Chart): Html {
   const printed = (t: number) =>
     stepTime(t, stepMs).slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
@@ -129,9 +126,10 @@ function numbersTable({ points, columns, href, stepMs }: Chart): Html {
     ([series, name]) => [name, (point: Point) => point[series] ?? 0, 'num'] as const,
   )
   const all = [['Time', whenOf] as const, ...numbers]
+  const numbersOf = table('Numbers of the chart', points.toReversed(), all, { isStacked: false })
   return html`<details class="numbers">
     <summary>As a table</summary>
-    ${table('Numbers of the chart', points.toReversed(), all, { isStacked: false })}
+    ${numbersOf}
   </details>`
 }
 
@@ -160,7 +158,6 @@ export function spark(
   </svg>`
 }
 
-/** Draws the bar behind a row of a list. `share` is the length of the bar, from 0 to 1. */
 export const barBehind = (share: number, series: Series): Html =>
   html`<svg class="fill s-${series}" width="100%" height="100%" aria-hidden="true">
     <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
@@ -172,21 +169,3 @@ export const legendKey = (series: Series, name: string | Html): Html =>
       <g class="s-${series}"><rect width="12" height="10" rx="2" /></g></svg
     >${name}</span
   >`
-
-/**
- * The SVG pattern that fills columns of refused records. Each HTML document must contain it once.
- */
-export const patterns: Html = html`<svg class="defs" aria-hidden="true">
-  <defs>
-    <pattern
-      id="hatch"
-      width="5"
-      height="5"
-      patternUnits="userSpaceOnUse"
-      patternTransform="rotate(45)"
-    >
-      <rect class="hatch-ground" width="5" height="5" />
-      <line class="hatch-line" x1="1" x2="1" y2="5" />
-    </pattern>
-  </defs>
-</svg>`

@@ -10,7 +10,6 @@ export interface ChosenPeriod {
   isGiven: boolean
 }
 
-/** Returns the period that the reader has chosen; if none, that is `absent`. */
 export function chosenPeriod(
   query: URLSearchParams,
   search: Search,

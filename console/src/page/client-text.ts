@@ -28,15 +28,11 @@ export function clientText(value: string, lengthMax = 20_000, marksMax = 100): H
 export const listMarksMax = 4
 const ascii = /^[ -~]*$/
 
-/**
- * Creates the value that shows a text from a client in a long list. A short text of ASCII
- * characters needs no markup: it has no invisible character and cannot change any direction. This
- * keeps a list with hundreds of texts small.
- */
+/** In a long list: a short text of ASCII characters cannot mislead, so it needs no markup. */
 export const listText = (text: string, lengthMax: number): HtmlValue =>
   text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax, listMarksMax)
 
-/** Shows one part of the split text. A part with an odd index is an invisible character. */
+/** A part with an odd index is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
   return index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`
 }

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import pLimit from 'p-limit'
-import { onceClosed } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 
 export interface ConcurrencyLimit {
@@ -41,4 +40,15 @@ export function createConcurrencyLimit({
       })
     },
   }
+}
+
+/** Calls `end` once the response has been sent or its connection is gone. */
+function onceClosed({ raw }: Pick<FastifyReply, 'raw'>, end: () => void): void {
+  if (raw.closed) end()
+  else raw.once('close', end)
+}
+
+export function cutOffAfter(timeoutMs: number, reply: Pick<FastifyReply, 'raw'>): void {
+  const timer = setTimeout(() => reply.raw.destroy(), timeoutMs)
+  onceClosed(reply, () => clearTimeout(timer))
 }

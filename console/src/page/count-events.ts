@@ -1,8 +1,8 @@
 import type { CountReader } from './count-reader.ts'
-import { conditionsOf } from './list-records.ts'
-import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
+import { whereOf } from './list-records.ts'
+import { seriesOf, startsOf, stepOf, type Steps } from './period.ts'
 import { querySettings } from './records.ts'
-import { withoutPeriod, type Search } from './search.ts'
+import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
 /** Stored counts are used only for hours that ended at least this long before they were counted. */
@@ -16,10 +16,7 @@ const directMsMax = 24 * hourMs + 3 * hourMs
 export interface EventCounts {
   points: { t: number; events: number }[]
   total: number
-  /**
-   * When workers counted the hours whose stored counts were used, in ms since 1970. Undefined if
-   * all events were counted for this request.
-   */
+  /** In ms since 1970; undefined if all events were counted for this request. */
   countedAtMs: number | undefined
 }
 
@@ -56,11 +53,11 @@ export async function countEvents(
   const source = isStored
     ? `(SELECT *, hour AS time, ${version} FROM ${reader.hours})`
     : '(SELECT *, 1 AS events FROM intake.logs)'
-  const { conditions, params } = conditionsOf(withoutPeriod(search))
+  const { where, params } = whereOf(search, steps)
   const rows = await reader.query<{ at: number; number: number }>(
     `SELECT ${stepOf('time', steps)} AS at, sum(events) AS number FROM ${source}
-     WHERE ${[inWindow('time'), ...conditions].join(' AND ')} GROUP BY at ${querySettings}`,
-    { ...params, ...windowParams(steps) },
+     WHERE ${where} GROUP BY at ${querySettings}`,
+    params,
   )
   const series = seriesOf(
     rows.map(({ at, number }) => [at, number]),

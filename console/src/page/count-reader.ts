@@ -3,11 +3,10 @@ import { querySettings, type RecordReader } from './records.ts'
 
 /** Reads counts of events, from what was counted before or from the records themselves. */
 export interface CountReader extends RecordReader {
-  /** SQL for a table with the columns of `intake.hours`. */
+  /** SQL for a table like `intake.hours`. */
   hours: string
   /** SQL for a table with the columns `bundle_identifier`, `hour`, `version_name` and `device`. */
   deviceHours: string
-  /** SQL for the number of devices in rows of `deviceHours`. */
   devices: string
   /** Whether all counts are made from the records, so that they are never behind. */
   isExact: boolean
@@ -17,7 +16,6 @@ const hourMs = 3_600_000
 /** With fewer events than this, every view counts the records themselves. */
 const smallMax = 100_000
 
-/** Whether few enough events are stored to count them anew for each view. */
 export async function readIsSmall(reader: RecordReader): Promise<boolean> {
   const [row] = await reader.query<{ records: number }>(
     // Small blocks, because ClickHouse reads some of each part before the limit ends the query.

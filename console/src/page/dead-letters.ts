@@ -14,18 +14,13 @@ export interface DeadLetterSummary extends RecordHead {
   error_start: string
   /** The beginning of the rejected row. The row is JSON with values from a client. */
   row_start: string
-  /** Size of the row in bytes. */
   row_bytes: number
 }
 
 const idCondition = `(id = {id:UUID} OR has(
   [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
 
-/**
- * Reads a page of dead letters, newest first.
- *
- * @param id selects the dead letters with this record id, request id or `feedback.id`
- */
+/** Newest first. `id` selects those with this record id, request id or `feedback.id`. */
 export const listDeadLetters = (
   reader: RecordReader,
   number: number,

@@ -1,5 +1,4 @@
-import { conditionsOf } from './list-records.ts'
-import { inWindow, windowParams } from './period.ts'
+import { whereOf } from './list-records.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
@@ -7,7 +6,6 @@ import { withoutPeriod, type Search } from './search.ts'
 /** ClickHouse gives a reader of the page no more rows for one query. */
 const rowsMax = 1_000
 
-/** Columns of the file: the name of each and its SQL. */
 const columns = {
   time: 'time',
   written: 'toString(extra.feedback.timestamp)',
@@ -31,14 +29,14 @@ export async function readFeedbackCsv(
   search: Search,
   window: TimeWindow,
 ): Promise<string> {
-  const { conditions, params } = conditionsOf(withoutPeriod(search))
+  const { where, params } = whereOf(withoutPeriod(search), window)
   const names = Object.keys(columns) as (keyof typeof columns)[]
   const rows = await reader.query<Row>(
     `SELECT ${names.map((name) => `${columns[name]} AS ${name}_`).join(', ')}
      FROM intake.feedback
-     WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
+     WHERE ${where}
      ORDER BY time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
-    { ...params, ...windowParams(window) },
+    params,
   )
   return [
     names.join(','),
@@ -60,10 +58,7 @@ const formulaStart = new RegExp(
   'gu',
 )
 
-/**
- * A cell, always quoted. A spreadsheet would run a text that begins like a formula, so a quote is
- * put before it.
- */
+/** A spreadsheet would run a text that begins like a formula, so a quote is put before it. */
 function cell(value: string | number | null): string {
   const text = String(value ?? '').replace(/^(?=[\t\r])/, "'")
   const safe = text.replaceAll(formulaStart, "$1'$2")

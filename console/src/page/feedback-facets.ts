@@ -1,19 +1,16 @@
 import type { CountReader } from './count-reader.ts'
-import { conditionsOf } from './list-records.ts'
-import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
+import { whereOf } from './list-records.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
 import { cutName, querySettings } from './records.ts'
-import { withoutPeriod, type Search } from './search.ts'
+import type { Search } from './search.ts'
 
 export interface FeedbackFacets {
   total: number
   withPictures: number
   withEmail: number
   points: { t: number; feedback: number }[]
-  /**
-   * `perHundred` is the number of feedback per 100 devices. The devices are those that sent an
-   * event with this version. Undefined if no devices were counted for the version.
-   */
+  /** `perHundred` is per 100 devices that sent an event; undefined if none was counted. */
   versions: (NameCount & { perHundred: number | undefined })[]
   applications: NameCount[]
 }
@@ -25,7 +22,7 @@ export async function readFeedbackFacets(
   search: Search,
   steps: Steps,
 ): Promise<FeedbackFacets> {
-  const { conditions, params } = conditionsOf(withoutPeriod(search))
+  const { where, params } = whereOf(search, steps)
   const rows = await reader.query<{ facet: Facet; name: string; count: number }>(
     `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
        ARRAY JOIN [
@@ -34,9 +31,9 @@ export async function readFeedbackFacets(
          ('application', toString(bundle_identifier)),
          ('pictures', if(attachment_count > 0, '1', '0')),
          ('email', if(email IS NULL, '0', '1'))] AS pair
-       WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
+       WHERE ${where}
        GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,
-    { ...params, ...windowParams(steps) },
+    params,
   )
   const of = (facet: Facet) => rows.filter((row) => row.facet === facet)
   const versions = of('version').slice(0, 6)

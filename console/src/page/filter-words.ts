@@ -46,6 +46,5 @@ export const filterWord = (field: string): string | undefined =>
     ? field
     : wordOf.get(field)
 
-/** A condition as a reader types it. */
 export const printTerm = (word: string, value: string): string =>
   `${word}:${/\s/.test(value) ? `"${value}"` : value}`

@@ -15,10 +15,7 @@ import { timeOfId } from './search.ts'
 /** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/**
- * Finds the records with this id, at most ten. There may be several, from different devices or
- * applications.
- */
+/** At most ten; there may be several, from different devices or applications. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
@@ -35,10 +32,7 @@ export async function findById(
   return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
 }
 
-/**
- * Finds the records with this request id, or with this `feedback.id` from a client, newest first.
- * Returns only their identities.
- */
+/** By request id, or by the `feedback.id` of a client; newest first. */
 export async function findByOtherId(
   reader: RecordReader,
   kind: RecordKind,

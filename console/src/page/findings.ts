@@ -1,17 +1,13 @@
+import { ClickHouseError } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import { readVersionCodes } from './read-catalogue.ts'
-import { readRaisedAlerts, type RaisedAlert } from './read-alerts.ts'
-import { cutName, ofApplication, querySettings } from './records.ts'
+import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
-  /** Alerts that fire or are unknown. */
   alerts: RaisedAlert[]
-  /**
-   * Names of crashes or errors that appeared in the last day, or that only the newest of several
-   * versions has; most events first.
-   */
+  /** First seen in the last day, or only in the newest of several versions; most events first. */
   newErrors: (EventFinding & { version: string })[]
   /** Applications that sent events every day and have sent none for a day. */
   silent: Omit<EventFinding, 'event'>[]
@@ -26,7 +22,6 @@ export interface Findings {
     before: string
     after: string
   }[]
-  /** Params with texts that look like e-mail addresses or numbers of payment cards. */
   personal: { bundle_identifier: string; event: string; path: string; warning: string }[]
 }
 
@@ -132,4 +127,41 @@ async function named(reader: CountReader, drift: Findings['drift']): Promise<Fin
   const codes = await readVersionCodes(reader, first.bundle_identifier)
   const name = codes.find(({ code }) => code === first.version_to)?.name
   return [{ ...first, version_to: name || first.version_to }, ...rest]
+}
+
+/** An alert on events (docs/alerts.md) that is not ok. */
+export interface RaisedAlert {
+  bundle_identifier: string
+  /** Empty: crashes with a new stack trace. */
+  event: string
+  state: 'firing' | 'unknown'
+  value: number | null
+  /** In seconds since 1970. */
+  since: number
+}
+
+const alertsMax = 200
+
+/**
+ * Reads the alerts that fire or are unknown, the latest first. There are none while the reader has
+ * no right to read them, as after an upgrade of a server whose users were made by hand.
+ *
+ * @param application limits the result to one application
+ */
+export async function readRaisedAlerts(
+  reader: RecordReader,
+  application?: string,
+): Promise<RaisedAlert[]> {
+  try {
+    return await reader.query<RaisedAlert>(
+      `SELECT bundle_identifier, event, state, value, toUnixTimestamp(since) AS since
+       FROM intake.alert_states AS states
+       WHERE state != 'ok' AND ${ofApplication(application)}
+       ORDER BY state, states.since DESC, id LIMIT ${alertsMax} ${querySettings}`,
+      { application },
+    )
+  } catch (error) {
+    if (error instanceof ClickHouseError && error.kind === 'operator') return []
+    throw error
+  }
 }

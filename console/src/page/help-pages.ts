@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** The documentation of this version, beside the code. */
 const root = new URL('../../../docs/', import.meta.url)
 const names: ReadonlySet<string> = new Set(
   existsSync(root)

@@ -1,6 +1,5 @@
 import { dayMs } from '@intake/contract'
-import { conditionsOf } from './list-records.ts'
-import { inWindow, windowParams } from './period.ts'
+import { whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
 import { cutName, querySettings, type FullRecord, type RecordReader } from './records.ts'
 import { searchLengthMax, type Search } from './search.ts'
@@ -42,16 +41,16 @@ export async function readHowOften(
         paths: { [`params.${reason.param}`]: reason.text },
       }),
   }
-  const { conditions, params } = conditionsOf(search)
   const now = Date.now()
+  const { where, params } = whereOf(search, { from: now - days * dayMs, to: now + dayMs })
   const [total, ...versions] = await reader.query<
     NameCount & Omit<HowOften, 'search' | 'versions'>
   >(
     `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count, count AS events,
        uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
-     FROM intake.logs WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
+     FROM intake.logs WHERE ${where}
      GROUP BY GROUPING SETS ((), (name)) ORDER BY grouping(name) DESC, count DESC, name LIMIT 7 ${querySettings}`,
-    { ...params, ...windowParams({ from: now - days * dayMs, to: now + dayMs }) },
+    params,
   )
   return total && { search, ...total, versions }
 }

@@ -1,7 +1,4 @@
-/**
- * Markup that may be sent unescaped. Only `html` and `trusted` create it, so no value from a row can
- * be markup.
- */
+/** Markup that may be sent unescaped. Only `html` and `trusted` create it, so no row can be markup. */
 export class Html {
   readonly #markup: string
   constructor(markup: string) {
@@ -16,16 +13,10 @@ const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 const block =
   'ol|ul|li|dl|dt|dd|div|p|details|summary|section|aside|article|form|table|thead|tbody|tr|th|td|g|rect|line|path'
-/**
- * Matches line breaks that do not change what is shown: those beside the tags of block elements,
- * and those inside tags.
- */
+/** Line breaks that do not change what is shown: beside the tags of blocks, and inside tags. */
 const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^<>]*)?>)\\n`, 'g')
 
-/**
- * Matches end tags that HTML does not need, because the next tag of the list or table implies them.
- * A page would have hundreds of these.
- */
+/** End tags that the next tag of the list or table implies. A page would have hundreds of them. */
 const implied = /<\/(?:li|dt|dd|tr|th|td)>/g
 
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
@@ -41,11 +32,12 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   return made
 }
 
-export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[]
+export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[]
 
 /**
  * Creates markup from a template. Texts and numbers are escaped, for use as text and in attributes
- * with double quotes. Markup and lists of markup are inserted unchanged. Undefined is omitted.
+ * with double quotes. Markup and lists of markup are inserted unchanged. What is absent or false is
+ * omitted.
  */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) =>
   new Html(String.raw({ raw: withoutIndentation(parts) }, ...values.map(print)))
@@ -54,7 +46,7 @@ export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) =>
 export const trusted = (markup: string) => new Html(markup)
 
 function print(value: HtmlValue): string {
-  if (value === undefined) return ''
+  if (value === undefined || value === null || value === false) return ''
   if (value instanceof Html) return value.toString()
   if (Array.isArray(value)) return value.map(print).join('')
   return String(value).replaceAll(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`)

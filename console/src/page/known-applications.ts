@@ -8,9 +8,8 @@ const firstWaitMs = 500
 const applicationsMax = 50
 
 /**
- * Creates a function that returns the applications of the last 30 days, those with most events
- * first, at most 50. It never delays a view by more than half a second, also while ClickHouse does
- * not respond: the list of a former view is then used.
+ * The applications of the last 30 days, those with most events first, at most 50. The list of a
+ * former view is used while ClickHouse does not respond, so no view waits longer than half a second.
  */
 export function createKnownApplications(
   counts: () => Promise<CountReader>,
@@ -33,7 +32,6 @@ export function createKnownApplications(
   }
   return async () => {
     if (clock.now() - readAtMs > keptMs)
-      // Without ClickHouse the former list is shown.
       reading ??= read()
         .catch(() => {})
         .finally(() => (reading = undefined))

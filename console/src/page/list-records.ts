@@ -20,14 +20,14 @@ const paramsStart = 600
 const identity = 'bundle_identifier, time, id, device_uuid'
 const order = ['time', 'id', 'device_uuid', 'bundle_identifier']
 
+const ofBoth = `id, time, bundle_identifier, device_uuid, country,
+    substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
+    substringUTF8(device.version_name, 1, 100) AS version,
+    substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model`
 export const summaries = {
-  feedback: `id, time, bundle_identifier, device_uuid, substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
-    email, substringUTF8(text, 1, ${textStart}) AS text_start, lengthUTF8(text) AS text_length,
-    substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model,
-    substringUTF8(device.version_name, 1, 100) AS version, country, attachments`,
-  logs: `id, time, received_at, bundle_identifier, device_uuid, substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
-    substringUTF8(event, 1, 300) AS event, substringUTF8(device.version_name, 1, 100) AS version,
-    substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model, country,
+  feedback: `${ofBoth}, email, substringUTF8(text, 1, ${textStart}) AS text_start,
+    lengthUTF8(text) AS text_length, attachments`,
+  logs: `${ofBoth}, received_at, substringUTF8(event, 1, 300) AS event,
     substringUTF8(toJSONString(params), 1, ${paramsStart}) AS params_start`,
 } as const
 interface Summaries {
@@ -72,7 +72,7 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      // Reads one more row than is listed, because one of the rows may be the record itself.
+      // One of the rows may be the record itself.
       rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
@@ -82,65 +82,59 @@ export async function listEventsAround(
   return { before: others(before.rows), after: others(after.rows).toReversed() }
 }
 
-/**
- * Reads the matching rows of a window. A subquery first finds their identities, so that the long
- * columns are read only for these rows.
- */
+/** A subquery finds the identities first, so that long columns are read only for these rows. */
 async function readWindow<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,
   options: { search: Search; window: TimeWindow; rowsMax: number; ascending?: boolean },
 ): Promise<Summaries[Kind][]> {
   const { search, window, rowsMax, ascending = false } = options
-  const { conditions, params } = conditionsOf(search)
-  const period = inWindow('time')
+  const { where, params } = whereOf(search, window)
   const sorted = order.map((name) => `${name} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
   return reader.query<Summaries[Kind]>(
     `SELECT ${summaries[kind]}
      FROM intake.${kind}
-     WHERE ${period} AND (${identity}) IN (
+     WHERE ${inWindow('time')} AND (${identity}) IN (
        SELECT ${identity} FROM intake.${kind}
-       WHERE ${[period, ...conditions].join(' AND ')}
+       WHERE ${where}
        ORDER BY ${sorted} LIMIT ${rowsMax}
      )
      ORDER BY ${sorted} LIMIT ${rowsMax}
      ${querySettings}`,
-    { ...params, ...windowParams(window) },
+    params,
   )
 }
 
-/** Returns the SQL conditions of a search, except those for its period. */
-export function conditionsOf(search: Search): {
-  conditions: string[]
-  params: QueryParams
-} {
+/** The SQL condition of a search in a window of time, and the parameters of both. */
+export function whereOf(
+  search: Search,
+  window: TimeWindow,
+  column: 'time' | 'received_at' = 'time',
+): { where: string; params: QueryParams } {
   const { after, from: _from, to: _to, without, paths = {}, ...equal } = search
-  const values: QueryParams = { ...equal }
-  const names = (Object.keys(equal) as (keyof typeof equal)[]).filter(
-    (name) => equal[name] !== undefined,
-  )
-  const conditions: string[] = names.map((name) => conditionOf[name])
+  const names = Object.keys(equal) as (keyof typeof equal)[]
+  const conditions: string[] = names
+    .filter((name) => equal[name] !== undefined)
+    .map((name) => conditionOf[name])
+  const params: QueryParams = { ...equal, ...windowParams(window) }
   if (without !== undefined) conditions.push(withoutCondition[without])
   for (const [index, [name, value]] of Object.entries(paths).entries()) {
-    const [, column = '', path = ''] = /^(params|extra)\.(.*)$/s.exec(name) ?? []
+    const [, root = '', path = ''] = /^(params|extra)\.(.*)$/s.exec(name) ?? []
     // The path is a parameter, because a client may have given it any name.
     conditions.push(
-      `toString(getSubcolumn(${column}, {path_${index}:String})) = {value_${index}:String}`,
+      `toString(getSubcolumn(${root}, {path_${index}:String})) = {value_${index}:String}`,
     )
-    values[`path_${index}`] = path
-    values[`value_${index}`] = value
+    params[`path_${index}`] = path
+    params[`value_${index}`] = value
   }
-  if (after === undefined) return { conditions, params: values }
-  return {
-    conditions: [...conditions, afterCondition],
-    params: {
-      ...values,
-      after_time: sqlTime(new Date(timeOfId(after.id) ?? 0)),
-      after_id: after.id,
-      after_device: after.device,
-      after_application: after.application,
-    },
+  if (after !== undefined) {
+    conditions.push(afterCondition)
+    params['after_time'] = sqlTime(new Date(timeOfId(after.id) ?? 0))
+    params['after_id'] = after.id
+    params['after_device'] = after.device
+    params['after_application'] = after.application
   }
+  return { where: [inWindow(column), ...conditions].join(' AND '), params }
 }
 
 const withoutCondition = {

@@ -1,18 +1,20 @@
-import { sqlTime } from '@intake/clickhouse'
-import { conditionsOf, summaries } from './list-records.ts'
+import { dayMs, limits } from '@intake/contract'
+import { summaries, whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
+import { readInWindows, type TimeWindow } from './read-in-windows.ts'
 import { querySettings, type EventSummary, type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 
-const minuteMs = 60_000
-/**
- * How far back the view looks for its first rows. If one window has too few rows, the next one is
- * tried, which is longer.
- */
-const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
+const firstDaysMax = 11
 /** A poll returns at most this many rows: the newest ones, because the view keeps no more. */
 export const pollRowsMax = 200
+
+/** Everything that arrives until clocks of gateways may show `nowMs`. */
+const since = (fromMs: number, nowMs: number): TimeWindow => ({
+  from: fromMs,
+  to: nowMs + limits.eventAheadMs,
+})
 
 /** Reads the events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
@@ -20,56 +22,53 @@ export async function readLatestArrivals(
   search: Search,
   nowMs: number,
 ): Promise<EventSummary[]> {
-  for (const windowMs of windowsMs) {
-    const rows = await readArrivedSince(reader, search, {
-      sinceMs: nowMs - windowMs,
-      rowsMax: firstRowsMax,
-    })
-    if (rows.length >= firstRowsMax || windowMs === windowsMs.at(-1)) return rows
-  }
-  return []
+  const { rows } = await readInWindows({
+    within: since(nowMs - firstDaysMax * dayMs, nowMs),
+    rowsMax: firstRowsMax,
+    read: (window, rowsMax) => readArrived(reader, search, { window, rowsMax }),
+  })
+  return rows
 }
 
 /**
- * Reads the events that arrived since `sinceMs`, newest first. If there are more than
- * `pollRowsMax`, reads only the newest. Events may become visible in a different order than they
- * arrived, so the periods of two polls overlap. The script of the view drops the events that it has
- * already shown.
+ * Reads the events that arrived since `sinceMs`, newest first, at most `pollRowsMax`. Events may
+ * become visible in a different order than they arrived, so the periods of two polls overlap. The
+ * script of the view drops the events that it has already shown.
  */
 export async function pollArrivals(
   reader: RecordReader,
   search: Search,
-  sinceMs: number,
+  { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<{ rows: EventSummary[]; hasMore: boolean }> {
-  const rows = await readArrivedSince(reader, search, { sinceMs, rowsMax: pollRowsMax + 1 })
+  const window = since(sinceMs, nowMs)
+  const rows = await readArrived(reader, search, { window, rowsMax: pollRowsMax + 1 })
   return { rows: rows.slice(0, pollRowsMax), hasMore: rows.length > pollRowsMax }
 }
 
-async function readArrivedSince(
+function readArrived(
   reader: RecordReader,
   search: Search,
-  { sinceMs, rowsMax }: { sinceMs: number; rowsMax: number },
+  { window, rowsMax }: { window: TimeWindow; rowsMax: number },
 ): Promise<EventSummary[]> {
-  const { conditions, params } = conditionsOf(withoutPeriod(search))
+  const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
   return reader.query<EventSummary>(
-    `SELECT ${summaries.logs} FROM intake.logs
-     WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+    `SELECT ${summaries.logs} FROM intake.logs WHERE ${where}
      ORDER BY received_at DESC, time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
-    { ...params, since: sqlTime(new Date(sinceMs)) },
+    params,
   )
 }
 
-/** Reads the eight most frequent names of the events that arrived in the last minute. */
+/** The eight most frequent names of the events that arrived in the last minute. */
 export function readFrequentArrivals(
   reader: RecordReader,
   search: Search,
   nowMs: number,
 ): Promise<NameCount[]> {
-  const { conditions, params } = conditionsOf(withoutPeriod(search))
+  const window = since(nowMs - 60_000, nowMs)
+  const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
   return reader.query<NameCount>(
-    `SELECT event AS name, count() AS count FROM intake.logs
-     WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+    `SELECT event AS name, count() AS count FROM intake.logs WHERE ${where}
      GROUP BY event ORDER BY count DESC, event LIMIT 8 ${querySettings}`,
-    { ...params, since: sqlTime(new Date(nowMs - minuteMs)) },
+    params,
   )
 }

@@ -15,7 +15,7 @@ import {
 } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary } from './records.ts'
-import { createViewParts, type ViewParts } from './view-parts.ts'
+import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 
 /** What the overview says of all applications, and the view of one application of this one. */
 export interface Summary {
@@ -28,7 +28,6 @@ export interface Summary {
   feedback: FeedbackSummary[]
   /** When workers last counted the hours, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
-  /** Whether all counts of events are made from the records, so none is behind. */
   isExact: boolean
 }
 
@@ -53,24 +52,17 @@ export async function readSummary(
   return { steps, now, before, topEvents, findings, feedback: latest, countedAtMs, isExact }
 }
 
-/** The data of the overview. It contains counts of events, but no single event. */
 export interface OverviewData extends Summary {
   arrivals: Arrivals[]
-  /** How many records were refused in the period before. */
   refusedBefore: number
   refusals: KeyOutcome[]
-  /** The name of each API key, by the id of the key. */
   names: ReadonlyMap<string, string>
   applications: ApplicationCounts[]
   firstAtMs: FirstArrivals
-  /** Whether ClickHouse could not read some parts, which are then empty or zero. */
   isPartial: boolean
 }
 
-/**
- * When the first record of each kind arrived, in ms since 1970. Undefined if none has arrived, or
- * if so many are stored that nobody needs to know.
- */
+/** In ms since 1970; undefined if none has arrived, or if too many are stored to matter. */
 export type FirstArrivals = Record<'logs' | 'feedback', number | undefined>
 
 const noArrivals: FirstArrivals = { logs: undefined, feedback: undefined }
@@ -113,9 +105,7 @@ async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
   return { logs, feedback }
 }
 
-/**
- * Whether there is nothing: no event in 30 days, no feedback, no arrival or refusal in the period.
- */
+/** No event in 30 days, no feedback, no arrival or refusal in the period. */
 export const isNew = (data: OverviewData): boolean =>
   !data.isPartial &&
   [data.applications, data.feedback, data.refusals].every((rows) => rows.length === 0) &&

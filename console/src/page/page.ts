@@ -7,8 +7,7 @@ import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
 import { countReader, readIsSmall } from './count-reader.ts'
-import { createConcurrencyLimit } from './concurrency-limit.ts'
-import { cutOffAfter } from './end-of-response.ts'
+import { createConcurrencyLimit, cutOffAfter } from './concurrency-limit.ts'
 import type { Html } from './html.ts'
 import { createKnownApplications } from './known-applications.ts'
 import { PageError } from './page-error.ts'
@@ -28,46 +27,32 @@ import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { unlessClickHouseFails } from './without-clickhouse.ts'
 import { createSignedLinks } from './signed-links.ts'
-import { problemView } from './views/problem.ts'
+import { problemView } from './views/document.ts'
 import { readHeader, type Header, type WorkerState } from './worker-state.ts'
 import { inZone, readZone } from './zone.ts'
 
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
   password: string | undefined
-  /** Returns the address of the client. Wrong passwords are counted by it. */
+  /** Wrong passwords are counted by it. */
   addressOf: (request: IncomingMessage) => string
-  /**
-   * A secret that all consoles share, with which they sign links to pictures. If undefined, links
-   * are valid only until this process ends.
-   */
+  /** Shared by all consoles; if undefined, links are valid only until this process ends. */
   linkSecret?: string | undefined
   reader: RecordReader
-  /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
-  /**
-   * Whether pictures are stored with their metadata (`KEEP_METADATA`). If so, the page says this.
-   */
+  /** Whether pictures are stored with their metadata (`KEEP_METADATA`). */
   keepsMetadata?: boolean
   state: WorkerState
   log: Logger
-  /** Called when a view or picture could not be shown because of a server error. */
   onFailed: () => void
 }
 
-/**
- * How many views may be created and sent at once, and how many may wait for that. Urgent views
- * count separately.
- */
+/** Urgent views count separately. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
-/** If creating and sending a view takes longer than this, its connection is closed. */
+/** Then the connection is closed. */
 const viewTimeoutMs = 60_000
-/** How long a view waits for ClickHouse while the worker knows that it is away. */
 const awayTimeoutMs = 1_000
-/**
- * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
- * many readers request at once.
- */
+/** `long` for counts of long periods, `brief` for data that many readers request at once. */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
 /**
@@ -165,14 +150,9 @@ const routes = [
   helpRoutes,
 ]
 
-/** Whether the worker has already found that ClickHouse does not respond. */
 const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
 
-/**
- * Gives a view a second while ClickHouse is away.
- *
- * @throws {PageError} 503 after that
- */
+/** @throws {PageError} 503 if a view takes longer than a second while ClickHouse is away */
 async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
   try {
     return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')

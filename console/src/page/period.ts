@@ -6,10 +6,7 @@ import type { TimeWindow } from './read-in-windows.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/**
- * The periods that a reader of the page can choose. `stepMs` is the time that one column of a chart
- * covers.
- */
+/** `stepMs` is the time that one column of a chart covers. */
 export const periods = {
   '1h': { name: '1 h', lengthMs: hourMs, stepMs: minuteMs },
   '24h': { name: '24 h', lengthMs: dayMs, stepMs: hourMs },
@@ -18,16 +15,11 @@ export const periods = {
 } as const
 export type PeriodName = keyof typeof periods
 
-/** A period that is divided into equal steps. */
 export interface Steps extends TimeWindow {
   stepMs: number
 }
 
-/**
- * Reads the name of the period from a query string. Returns `absent` if the query string has none.
- *
- * @throws {PageError} 400 if there is no such period
- */
+/** @throws {PageError} 400 if there is no such period */
 export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodName {
   const name = query.get('period') ?? absent
   if (Object.hasOwn(periods, name)) return name as PeriodName
@@ -65,11 +57,7 @@ export function stepsBetween({ from, to }: TimeWindow): Steps {
 export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
   Array.from({ length: Math.round((to - from) / stepMs) }, (_, index) => from + index * stepMs)
 
-/**
- * Creates the series of a chart: one number per step, 0 for a step that has no count.
- *
- * @param counts pairs: the beginning of a step in seconds since 1970, and the count of this step
- */
+/** @param counts beginnings of steps in seconds since 1970, with their counts */
 export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Steps): number[] {
   const numbers = new Map(counts)
   return startsOf(steps).map((t) => numbers.get(t / 1_000) ?? 0)
@@ -80,7 +68,7 @@ export const stepOf = (column: string, { stepMs }: Steps): string =>
   `toUInt32(intDiv(toUnixTimestamp(${column}), ${stepMs / 1_000}) * ${stepMs / 1_000})`
 
 /** SQL that selects the rows of a window. The query needs `windowParams`. */
-export const inWindow = (column: 'time' | 'hour' | 'minute'): string =>
+export const inWindow = (column: 'time' | 'hour' | 'minute' | 'received_at'): string =>
   `${column} >= {from:DateTime64(3, 'UTC')} AND ${column} < {to:DateTime64(3, 'UTC')}`
 
 export const windowParams = ({ from, to }: TimeWindow) => ({

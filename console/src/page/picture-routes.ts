@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { parseAttachmentKey } from '@intake/contract'
-import { createConcurrencyLimit } from './concurrency-limit.ts'
-import { cutOffAfter } from './end-of-response.ts'
+import { createConcurrencyLimit, cutOffAfter } from './concurrency-limit.ts'
 import { PageError } from './page-error.ts'
 import { readPicture, type PictureStore } from './read-picture.ts'
 import type { RecordReader } from './records.ts'

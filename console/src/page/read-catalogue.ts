@@ -38,7 +38,6 @@ export interface WarningEntry {
   example: string
 }
 
-/** The tables that the catalogue of an application shows. Each table is divided into pages. */
 export interface Catalogue {
   entries: NumberedPage<CatalogueEntry>
   /** Changes from one version to the next. The changes in the newest version come first. */
@@ -46,7 +45,6 @@ export interface Catalogue {
   warnings: NumberedPage<WarningEntry>
 }
 
-/** Reads one page of each table of an application's catalogue, as workers last counted it. */
 export async function readCatalogue(
   reader: RecordReader,
   application: string,
@@ -88,7 +86,7 @@ export interface VersionCode {
   events: number
 }
 
-/** Reads the eight highest version codes in the catalogue of an application, highest first. */
+/** The eight highest. */
 export const readVersionCodes = (
   reader: RecordReader,
   application: string,

@@ -16,7 +16,6 @@ export async function readCountedAt(
   return row && Date.parse(isoTime(row.at))
 }
 
-/** SQL that selects the hours of a window, of one application or of all, and its parameters. */
 const hoursIn = (window: TimeWindow, application: string | undefined) => ({
   where: `${inWindow('hour')} AND ${ofApplication(application)}`,
   params: { ...windowParams(window), application },
@@ -28,21 +27,14 @@ export interface ApplicationCounts {
   devices: number
   feedback: number
   newest_version: string
-  /**
-   * The time of the last event, in ms since 1970. If stored counts were read, the beginning of its
-   * hour.
-   */
+  /** In ms since 1970; if stored counts were read, the beginning of its hour. */
   lastMs: number
-  /** The number of events in each step. */
   series: number[]
 }
 
 export const applicationsMax = 50
 
-/**
- * Reads the applications that sent an event in the last 30 days, at most `applicationsMax`.
- * Applications with more events in the period come first.
- */
+/** Those that sent an event in the last 30 days, most events of the period first. */
 export async function readApplications(
   reader: CountReader,
   steps: Steps,
@@ -116,15 +108,11 @@ export interface NameCount {
 }
 
 export interface TopEvent extends NameCount {
-  /** The number of all events in the period, not only those with this name. */
+  /** Of all events in the period, not only of those with this name. */
   total: number
 }
 
-/**
- * Reads the ten most frequent events and their counts, in one application or in all.
- *
- * @param names a regular expression: only events with such names are counted, also in `total`
- */
+/** @param names a regular expression: only such events are counted, also in `total` */
 export function readTopEvents(
   reader: CountReader,
   window: TimeWindow,
@@ -140,11 +128,7 @@ export function readTopEvents(
   )
 }
 
-/**
- * Counts the devices of the eight versions with most devices, in one application or in all.
- *
- * @param names limits the result to these versions
- */
+/** @param names limits the result to these versions */
 export function readVersions(
   reader: CountReader,
   window: TimeWindow,
@@ -162,10 +146,7 @@ export function readVersions(
 
 export const versionsMax = 100
 
-/**
- * Reads how many events each version of an application sent in each step. The result has at most
- * `versionsMax` versions: those that sent most.
- */
+/** Only the `versionsMax` versions that sent most. */
 export async function readVersionSteps(
   reader: CountReader,
   steps: Steps,

@@ -17,11 +17,10 @@ const sqlList = (codes: readonly string[]) => codes.map((code) => `'${code}'`).j
 export const isRefusal = (code: string): boolean =>
   !(nonErrorOutcomes as readonly string[]).includes(code)
 
-/** The SQL condition that corresponds to `isRefusal`. */
 const isRefused = `code NOT IN (${sqlList(nonErrorOutcomes)})`
 const period = inWindow('minute')
 
-/** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
+/** Gateways have counted them, so no record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
   const rows = await reader.query<Omit<Arrivals, 't'> & { at: number }>(
     `SELECT ${stepOf('minute', steps)} AS at,
@@ -39,10 +38,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
   })
 }
 
-/**
- * The number of records that came with one API key and had the same outcome. `OutcomeCode` in
- * `@intake/contract` lists the outcomes.
- */
+/** What came with one API key and had the same outcome, an `OutcomeCode`. */
 export interface KeyOutcome {
   /** Empty if no key was found valid before the outcome, and for the outcome `overflow`. */
   api_key_id: string
@@ -50,13 +46,11 @@ export interface KeyOutcome {
   records: number
   /** The last minute in which the key had this outcome, in UTC. */
   last: string
-  /** The number of records in each step. */
   series: number[]
 }
 
 export const outcomesMax = 200
 
-/** Reads the outcomes by key and code, most records first, at most `outcomesMax`. */
 export async function readKeyOutcomes(
   reader: RecordReader,
   steps: Steps,

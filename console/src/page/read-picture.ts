@@ -7,7 +7,6 @@ import { PageError } from './page-error.ts'
 import { querySettings, type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
 
-/** The methods of the object store that the page uses. */
 export type PictureStore = Pick<ObjectStore, 'get'>
 
 export interface Picture {

@@ -1,4 +1,4 @@
-import { sqlTime } from '@intake/clickhouse'
+import { isoTime, sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { inWindow, windowParams } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
@@ -8,7 +8,6 @@ import { cutName, ofApplication, querySettings, type RecordReader } from './reco
 export interface VersionSessions {
   version: string
   sessions: number
-  /** How many of them have no event named `crash`. */
   crashFree: number
 }
 
@@ -26,10 +25,7 @@ const usageSettings = `${querySettings}, max_rows_to_read = 20000000`
 /** A device is new if it sent nothing for at least this long. */
 const unseenMs = 28 * dayMs
 
-/**
- * Reads the sessions of the versions with most of them, by the version of the first event. The
- * events are read themselves: there are no stored counts of sessions.
- */
+/** By the version of the first event. There are no stored counts of sessions. */
 export const readSessions = (
   reader: RecordReader,
   window: TimeWindow,
@@ -68,4 +64,38 @@ export function readWeeks(
       application,
     },
   )
+}
+
+/** A crash of an application, by the fingerprint of its stack trace. */
+export interface Crash {
+  /** The first line of the stack trace of the latest one. */
+  title: string
+  example_id: string
+  first_version: string
+  last_version: string
+  devices: number
+  events: number
+  /** In ms since 1970. */
+  newSinceMs: number
+}
+
+const crashesMax = 5
+
+export async function readCrashes(
+  reader: RecordReader,
+  { from }: Pick<TimeWindow, 'from'>,
+  application: string,
+): Promise<Crash[]> {
+  const rows = await reader.query<Omit<Crash, 'newSinceMs'> & { new_since: string }>(
+    `SELECT ${cutName("splitByChar('\\n', example)[1]")} AS title, example_id, ${cutName('first_version')} AS first_version,
+       ${cutName('last_version')} AS last_version, devices, events, new_since
+     FROM intake.crashes AS crashes
+     WHERE bundle_identifier = {application:String} AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+     ORDER BY devices DESC, fingerprint LIMIT ${crashesMax} ${querySettings}`,
+    { application, from },
+  )
+  return rows.map(({ new_since: since, ...row }) => ({
+    ...row,
+    newSinceMs: Date.parse(isoTime(since)),
+  }))
 }

@@ -2,18 +2,14 @@ import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
-/** The methods of ClickHouse that the page uses, with read access to the views. */
+/** Reads the views. */
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
-/**
- * A name from a client, such as a version, is shown up to this many characters, and linked only if
- * it is whole.
- */
+/** A longer name from a client is cut, and no link. */
 export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
 
-/** SQL that selects one application, which is the parameter `application`, or all of them. */
 export const ofApplication = (application: string | undefined): string =>
   application === undefined ? '1' : 'bundle_identifier = {application:String}'
 
@@ -35,34 +31,29 @@ export interface Attachment {
   height: number | null
   /** Null if no worker has made a thumbnail yet, or if none can be made. */
   thumbnail_key: string | null
-  /**
-   * Why the picture has no thumbnail (docs/pictures.md); null if it has one or was not examined
-   * yet.
-   */
+  /** Why it has no thumbnail (docs/pictures.md); null if it has one or was not examined yet. */
   error: string | null
 }
 
-export interface FeedbackSummary extends RecordHead {
+interface RecordSummary extends RecordHead {
   unique_user_id: string
-  email: string | null
-  text_start: string
-  /** Length of the text in characters. */
-  text_length: number
+  version: string | null
   os: string | null
   model: string | null
-  version: string | null
   country: string | null
+}
+
+export interface FeedbackSummary extends RecordSummary {
+  email: string | null
+  text_start: string
+  /** In characters. */
+  text_length: number
   attachments: Attachment[]
 }
 
-export interface EventSummary extends RecordHead {
+export interface EventSummary extends RecordSummary {
   received_at: string
-  unique_user_id: string
   event: string
-  version: string | null
-  os: string | null
-  model: string | null
-  country: string | null
   /** The beginning of the params, as JSON. */
   params_start: string
 }
@@ -80,7 +71,6 @@ export interface Found<Row> {
   unread?: TimeWindow
 }
 
-/** One page of a list that is divided into pages. */
 export interface NumberedPage<Row> {
   rows: Row[]
   /** From 1. */
@@ -90,11 +80,7 @@ export interface NumberedPage<Row> {
 
 export const pageRows = 100
 
-/**
- * Reads a page of the rows that `sql` selects.
- *
- * @param sql without `LIMIT` and settings
- */
+/** @param sql without `LIMIT` and settings */
 export async function readPage<Row>(
   reader: RecordReader,
   number: number,
@@ -108,10 +94,7 @@ export async function readPage<Row>(
   return { rows: rows.slice(0, pageRows), number, hasMore: rows.length > pageRows }
 }
 
-/**
- * Limits for one query. They must not exceed the limits of the ClickHouse user `reader`, which this
- * user can lower but not raise.
- */
+/** Within the limits of the ClickHouse user `reader`, who can lower but not raise them. */
 export const querySettings =
   'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
   'max_result_rows = 1000'

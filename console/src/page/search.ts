@@ -3,10 +3,7 @@ import { parseTime, timeForm } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 import type { PeriodName } from './period.ts'
 
-/**
- * The conditions that a record must meet to be in a list. Each text except `text` must be equal to
- * the same field of the record.
- */
+/** What a record must meet to be in a list; each text except `text` must equal its field. */
 export interface Search {
   /** Part of the feedback's text or e-mail address; case is ignored. */
   text?: string
@@ -14,16 +11,11 @@ export interface Search {
   version?: string
   event?: string
   user?: string
-  /** UUID. */
   device?: string
   /** Id of the API key that sent the record. */
   key?: string
-  /**
-   * Values as text, by their path: `params.` and the path of a param of an event, or `extra.` and
-   * that of an unknown field of a feedback.
-   */
+  /** By their path: `params.` and a param of an event, or `extra.` and a field of a feedback. */
   paths?: Readonly<Record<string, string>>
-  /** Selects only feedback with pictures, or only feedback with an e-mail address. */
   has?: 'pictures' | 'email'
   /** Selects only records with an empty version, or only events with an empty name. */
   without?: 'version' | 'event'
@@ -33,7 +25,6 @@ export interface Search {
   after?: Cursor
 }
 
-/** A search in a list, with the name of its period if the reader has chosen the period by name. */
 export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } & {
   period?: PeriodName | undefined
 }
@@ -49,7 +40,7 @@ export const stepAt = (fromMs: number, { stepMs }: { stepMs: number }): ListSear
   to: new Date(fromMs + stepMs),
 })
 
-/** The last record of a page: the next page begins after it. */
+/** The next page begins after it. */
 export interface Cursor {
   id: string
   device: string
@@ -57,24 +48,16 @@ export interface Cursor {
 }
 
 const pathPrefix = { logs: 'params.', feedback: 'extra.' } as const
-/** A search has at most this many conditions on paths. */
 const pathsMax = 5
 /** The fields by which a list of each kind can be searched, besides applications, paths and times. */
 export const searchFields = {
   feedback: ['text', 'version', 'user', 'key', 'device', 'has', 'without'],
   logs: ['event', 'version', 'user', 'key', 'device', 'without'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/**
- * The maximum length of a search text in UTF-16 units. It exceeds the length of every identifier:
- * at most 255 characters of two units each.
- */
+/** In UTF-16 units: more than every identifier, of at most 255 characters, has. */
 export const searchLengthMax = 600
 
-/**
- * Reads a search from the query string; empty fields are absent.
- *
- * @throws {PageError} 400
- */
+/** @throws {PageError} 400 */
 export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const fields = searchFields[kind].map((name) => [name, readField(query, name)] as const)
   const after = readExact(query, 'after')
@@ -118,8 +101,7 @@ function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
 export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
 
 /**
- * The application to which the reader has limited the views: `app`, or `application` in links of
- * earlier versions. The path of an application's own view names it, too.
+ * `app`, `application` in links of earlier versions, or that of the path.
  *
  * @throws {PageError} 400
  */
@@ -141,7 +123,7 @@ export function chosenApplication(
 const linkMax = 500
 export const isShort = (href: string): boolean => href.length <= linkMax
 
-/** Prints a search as a query string, which `readSearch` and `readPeriod` read. */
+/** As `readSearch` and `readPeriod` read it. */
 export function printSearch(search: ListSearch): string {
   const { from, to, after, application: app, paths, ...texts } = search
   const entries = Object.entries({
@@ -152,24 +134,18 @@ export function printSearch(search: ListSearch): string {
     to: to && printTime(to),
     after: after && [after.id, after.device, after.application].join('.'),
   }).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  // Leaves colons unescaped, which a query string allows. This makes a document with a chart
-  // smaller, because it has a hundred of these links.
+  // A query string may contain colons: a document with a chart has a hundred of these links.
   return new URLSearchParams(entries).toString().replaceAll('%3A', ':')
 }
 
 /** A time in the shortest form that `parseTime` reads. */
 const printTime = (time: Date): string => time.toISOString().replace(/(:00)?\.000Z$|Z$/, '')
 
-/** A value of the query string without spaces at its ends; undefined if absent or empty. */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   return readExact(query, name)?.trim() || undefined
 }
 
-/**
- * Reads a value of the query string, unchanged; undefined if absent or empty.
- *
- * @throws {PageError} 400 if it is given more than once or is too long
- */
+/** @throws {PageError} 400 if it is given more than once or is too long */
 export function readExact(query: URLSearchParams, name: string): string | undefined {
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
@@ -180,11 +156,7 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   return text === '' ? undefined : text
 }
 
-/**
- * Reads the number of a page; 1 if absent.
- *
- * @throws {PageError} 400
- */
+/** @throws {PageError} 400 */
 export function readPageNumber(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '1'
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
@@ -205,11 +177,7 @@ export function requireUuid(text: string, name: string): string {
   throw new PageError(400, `${name} must be a UUID.`)
 }
 
-/**
- * Reads the place of a record in a list.
- *
- * @throws {PageError} 400
- */
+/** @throws {PageError} 400 */
 export function readCursor(text: string): Cursor {
   const [, id, device, application] = /^([^.]+)\.([^.]+)\.(.+)$/s.exec(text) ?? []
   const isComplete = id !== undefined && device !== undefined && application !== undefined
@@ -219,9 +187,7 @@ export function readCursor(text: string): Cursor {
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }
 
-/**
- * The time inside a UUIDv7, in milliseconds since 1970; undefined if no record can have such an id.
- */
+/** In ms since 1970; undefined if no record can have such an id. */
 export function timeOfId(id: string): number | undefined {
   const timeMs = timeOfUuidV7(id)
   const { after, before } = limits.recordTimeMs

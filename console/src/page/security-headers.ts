@@ -2,13 +2,9 @@ const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'; script-src 'self'"
 
-/** The script of the live view requests new events from the page's own server. */
 export const liveSecurityPolicy = `${policy}; connect-src 'self'`
 
-/**
- * Headers of the page's responses. With them a browser runs no script but the page's own files,
- * loads nothing from other sites and caches nothing.
- */
+/** A browser runs no script but our files, loads nothing from other sites and caches nothing. */
 export const securityHeaders = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -19,10 +15,7 @@ export const securityHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/**
- * Headers of a picture. A browser that opens only the picture shows it in a document of its own.
- * This document may load and run nothing; only the inline style of the browser's viewer is allowed.
- */
+/** A picture that is opened alone may load and run nothing; the viewer of a browser needs its style. */
 export const pictureHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",

@@ -11,17 +11,12 @@ type Column<Row> = readonly [
 
 interface TableOptions {
   isStacked?: boolean
-  /** The title of the column by whose numbers the rows are sorted, if it is one. */
   sort?: string | undefined
   /** Returns the link that sorts by a column; only columns of numbers get one. */
   sortedBy?: (title: string) => string
 }
 
-/**
- * A table; "None." if it has no rows. In a narrow card the rows of a stacked one become blocks, and
- * each cell has the title of its column before it. If a table is still wider than the window, it
- * scrolls separately from the page.
- */
+/** Rows of a stacked table become blocks in a narrow card; any other scrolls apart from the page. */
 export function table<Row>(
   label: string,
   rows: readonly Row[],

@@ -3,22 +3,18 @@ import type { Problem } from '@intake/health'
 import type { BacklogMonitor } from '@intake/queue'
 import type { ReportingProcesses, ReportingService } from '@intake/redis'
 
-/** The queue of one kind of record, for all workers together. */
 export type Backlog = Pick<
   NonNullable<ReturnType<BacklogMonitor['of']>>,
   'waiting' | 'active' | 'delayed' | 'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
 >
 
-/** An API key that has used most of what it may send in a day. */
 export interface KeyBudget {
   name: string
-  /** What the budget limits. */
   limit: 'events' | 'bytes'
-  /** The part that is used; 1 is all of it. */
   share: number
 }
 
-/** A problem that the console or a worker has found. A newer worker may report unknown codes. */
+/** A newer worker may report unknown codes. */
 export type PageProblem = Omit<Problem, 'code'> & { code: string; title: string }
 
 /** What is known without asking ClickHouse, so a view can always show it. */
@@ -27,20 +23,14 @@ export interface WorkerState {
   backlog(kind: RecordKind): Backlog | undefined
   /** What causes others first. */
   problems(): readonly PageProblem[]
-  /**
-   * The time up to which all accepted records are visible, in ms since 1970, as it was last
-   * read; undefined if it has never read it.
-   */
+  /** In ms since 1970, as last read: all records accepted before it are visible. */
   visibleUntilMs(kind: RecordKind): number | undefined
-  /** The number of dead letters; undefined if it is not known. */
   deadLetters(): number | undefined
   /** Why this console makes no thumbnails; undefined if it makes them, or has had no picture yet. */
   noThumbnails(): string | undefined
-  /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
-  /** API keys near the end of their daily budget; empty if Redis does not respond. */
   keyBudgets(): Promise<readonly KeyBudget[]>
-  /** How many gateways and workers report or have stopped; undefined if Redis does not respond. */
+  /** Undefined if Redis does not respond. */
   processes(): Promise<Record<ReportingService, ReportingProcesses> | undefined>
 }
 
@@ -52,23 +42,17 @@ export interface Header {
   noThumbnails: string | undefined
   /** The application to which the reader has limited all views; undefined: all applications. */
   app: string | undefined
-  /** The applications to choose from. */
   applications: readonly string[]
-  /** The path and query string of the view. */
   url: string
 }
 
 export interface Freshness {
   visibleUntilMs: number | undefined
-  /** Whether `visibleUntilMs` is further in the past than in ordinary operation. */
   isLate: boolean
   backlog: Backlog | undefined
 }
 
-/**
- * Records are late if `visibleUntilMs` is further in the past than this. In ordinary operation it
- * is up to a minute in the past: for example, a gateway may take 30 seconds to accept a feedback.
- */
+/** In ordinary operation it is up to a minute: a gateway may take 30 seconds for a feedback. */
 const lateMs = 75_000
 
 export function readHeader(

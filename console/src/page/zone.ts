@@ -3,10 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { isoTime } from '@intake/clickhouse'
 import { PageError } from './page-error.ts'
 
-/**
- * The time zone of the reader whose request is being served. Every part of a view prints times, so
- * it belongs to the request instead of being an argument of all of them.
- */
+/** Every part of a view prints times, so the zone belongs to the request. */
 const current = new AsyncLocalStorage<string>()
 export const inZone = current.run.bind(current)
 export const zoneName = (): string => current.getStore() ?? 'UTC'
@@ -56,7 +53,6 @@ export function localTime(time: number | string): string {
   return `${printed}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
-/** The reader's zone in a few letters, such as UTC or UTC+02:00. */
 export function zoneLabel(nowMs = Date.now()): string {
   const format = { timeZone: zoneName(), timeZoneName: 'longOffset' } as const
   const parts = new Intl.DateTimeFormat('en', format).formatToParts(nowMs)
@@ -64,7 +60,6 @@ export function zoneLabel(nowMs = Date.now()): string {
   return offset.replace(/^GMT(?:\+00:00)?/, 'UTC').replace('-', '−')
 }
 
-/** Prints the time of day in the reader's zone, with the date if it is not today's. */
 export function clockTime(ms: number, nowMs = Date.now()): string {
   const printed = localTime(ms).slice(0, 19)
   const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)

@@ -7,15 +7,15 @@ const attributes = new Set(
   (
     'lang charset name content rel href type id class for size autocomplete spellcheck required action ' +
     'role aria-label aria-current aria-hidden value maxlength datetime src alt loading width height scope colspan tabindex ' +
-    'title placeholder list hidden data-variant data-since defer viewBox x y dx x1 x2 y1 y2 cx cy r rx d points overflow ' +
-    'patternUnits patternTransform http-equiv data-key data-label open'
+    'title placeholder list hidden data-variant data-since defer viewBox x y dx x1 x2 y1 y2 cx cy r rx d points ' +
+    'http-equiv data-key data-label open'
   ).split(' '),
 )
 const tags = new Set(
   (
     'html head meta title link body a header nav form label input button main h1 h2 h3 p article bdi span ul ' +
     'li img time dl dt dd div table thead tbody tr th td details summary pre code section aside footer b i br small ol ' +
-    'blockquote strong em hr del datalist option dialog output svg g rect line path circle text tspan defs pattern'
+    'blockquote strong em hr del datalist option dialog output svg g rect line path circle text'
   ).split(' '),
 )
 

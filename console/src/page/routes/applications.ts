@@ -4,19 +4,14 @@ import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, type Steps } from '../period.ts'
 import { readCatalogue, readVersionCodes } from '../read-catalogue.ts'
 import { readCountedAt, readTopEvents, readVersions, readVersionSteps } from '../read-counts.ts'
-import { readCrashes } from '../read-crashes.ts'
-import { readSessions, readWeeks } from '../read-usage.ts'
+import { readCrashes, readSessions, readWeeks } from '../read-usage.ts'
 import { applicationOf, readPageNumber, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
-import { createViewParts } from '../view-parts.ts'
-import { unlessClickHouseFails } from '../without-clickhouse.ts'
+import { createViewParts, unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
-/**
- * `GET /applications/<bundle_identifier>`, with a tab for the events and params that the
- * application sends.
- */
+/** `GET /applications/<bundle_identifier>`, with a tab for the catalogue. */
 export function applicationRoutes(context: ViewContext) {
   const { reader, state, sign, counts: countReader, cached, cachedBriefly, view } = context
   view('/applications/:application', async ({ query, params, header }) => {
@@ -41,8 +36,7 @@ export function applicationRoutes(context: ViewContext) {
       return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')
-    // The overview links to this view with its own period, which may be one hour. The counts of
-    // this view have no smaller step than an hour, so it shows 24 hours instead.
+    // Links of the overview may have one hour, but counts have no smaller step than that.
     const period = chosen === '1h' ? '24h' : chosen
     const steps = stepsOf(period, header.nowMs)
     const { isExact } = await countReader()

@@ -10,7 +10,6 @@ export interface Elsewhere {
   path: string
 }
 
-/** A file for spreadsheets. */
 export interface CsvFile {
   file: string
   csv: string
@@ -19,21 +18,12 @@ export interface CsvFile {
 export interface ViewContext {
   reader: RecordReader
   state: WorkerState
-  /**
-   * The reader of counts. While few events are stored it counts the records themselves.
-   *
-   * @param recordsFromMs as for `countReader`
-   */
+  /** @param recordsFromMs as for `countReader` */
   counts(recordsFromMs?: number): Promise<CountReader>
-  /** Caches counts of long periods, and the names that the fields of a form suggest. */
   cached: Cache
-  /** Caches data that many readers request at the same time. */
   cachedBriefly: Cache
   sign: SignPicture
-  /**
-   * Registers a route that shows a view or redirects. A request waits while too many views are
-   * being created. A request for an urgent view waits only for other urgent views.
-   */
+  /** A request waits while too many are served; for an urgent view, only for other urgent ones. */
   view(
     path: string,
     make: (request: ViewRequest) => Promise<Html | Elsewhere | CsvFile>,
@@ -45,6 +35,5 @@ export interface ViewRequest {
   query: URLSearchParams
   params: Record<string, string>
   reply: FastifyReply
-  /** The state of the worker at the beginning of the request. */
   header: Header
 }

@@ -19,20 +19,13 @@ import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
-/**
- * A poll reads only events that arrived at most this long ago, in milliseconds. Polls are therefore
- * cheap even if the queue has a long backlog.
- */
+/** So that polls are cheap even if the queue has a long backlog. */
 const overlapMsMax = 30 * minuteMs
 
-/**
- * Returns the time from which the next poll must read, in ms since 1970. All events that arrived
- * before it are visible. If no such time is known, the next poll reads the last minute.
- */
+/** All events that arrived before it are visible; if that is not known, the last minute. */
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)
 
-/** What a poll may leave out, in words for the view; undefined if it leaves out nothing. */
 function omission(isCut: boolean, hasMore: boolean): string | undefined {
   if (hasMore) return `Live: only the newest ${pollRowsMax}, filter to see all`
   if (isCut)
@@ -63,9 +56,8 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const earliestMs = Math.floor((header.nowMs - overlapMsMax) / 1_000) * 1_000
     const from = Math.min(header.nowMs, Math.max(sinceMs, earliestMs))
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
-      pollArrivals(reader, search, from),
+      pollArrivals(reader, search, { sinceMs: from, nowMs: header.nowMs }),
     )
-    // The script requests the chart and the side column less often than the rows.
     const [found, besides] = await Promise.all([
       unlessClickHouseFails(reading),
       query.has('besides') ? unlessClickHouseFails(readBesides(search, header.nowMs)) : undefined,
@@ -81,10 +73,6 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
 
-  /**
-   * Reads what the view shows beside the rows: arrivals of the last half hour, refusals, and the
-   * most frequent events.
-   */
   async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
     const minuteSteps = lastHalfHour(nowMs)
     const [minutes, refusals, frequent, names] = await Promise.all([

@@ -8,8 +8,7 @@ import type { ViewContext } from './context.ts'
 /** `GET /`: the overview of the records that arrive. */
 export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
-    // In earlier versions this path was the list of feedback. Links to a search in that list must
-    // still work, so they are redirected to `/feedback`.
+    // In earlier versions this path was the list of feedback.
     const names = ['application', 'from', 'to', 'after', ...searchFields.feedback]
     const isSearch = names.some((name) => query.has(name))
     if (isSearch) return { path: `/feedback?${query.toString()}` }

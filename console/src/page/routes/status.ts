@@ -1,6 +1,6 @@
 import { stepsOf } from '../period.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
-import { readRaisedAlerts } from '../read-alerts.ts'
+import { readRaisedAlerts } from '../findings.ts'
 import { statusView, type StatusData } from '../views/status.ts'
 import type { ViewContext } from './context.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
@@ -30,8 +30,7 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
       ])
       return statusView({ header, data, processes })
     },
-    // This view shows the reason of an outage. It must not wait for other views, because during an
-    // outage they may wait for ClickHouse.
+    // It shows the reason of an outage, while other views may wait for ClickHouse.
     { constraints: { wants: 'html' }, isUrgent: true },
   )
 }

@@ -3,47 +3,54 @@ import { badWords } from '../bad-events.ts'
 import { chart, legendKey, type Point, type Series } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { percent, wholeNumber } from '../numbers.ts'
+import { wholeNumber } from '../numbers.ts'
 import type { Summary } from '../overview.ts'
 import { periods, startsOf, type PeriodName } from '../period.ts'
-import type { Crash } from '../read-crashes.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
-import type { VersionSessions, WeekDevices } from '../read-usage.ts'
+import type { Crash, VersionSessions, WeekDevices } from '../read-usage.ts'
 import { stepAt } from '../search.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
-import { crashCard } from './crashes.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
-import { latestFeedback } from './feedback-items.ts'
-import { applicationPath, applicationTabs, listPath, byName } from './links.ts'
+import { applicationPath, listLink, listPath } from './links.ts'
 import { sumOf } from './outcomes.ts'
 import {
-  bars,
   behindAlert,
   card,
-  compared,
-  countedNote,
+  choice,
   mute,
   partialAlert,
   periodLinks,
+  segments,
   tile,
 } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
-import { crashFreeOf, versionCard, weekCard } from './usage.ts'
+import { countTile, eventBars, latestFeedback } from './summary.ts'
+import { crashCard, crashFreeOf, versionCard, weekCard } from './usage.ts'
 
 export interface ApplicationData extends Summary {
   versionSteps: readonly { at: number; version: string; events: number }[]
-  /** The most frequent events whose names say that something went wrong. */
   errors: readonly TopEvent[]
-  /** The number of devices of each version. */
   versions: readonly NameCount[]
   /** Undefined if counting them would read too much; the same for `weeks`. */
   sessions: readonly VersionSessions[] | undefined
   weeks: readonly WeekDevices[] | undefined
   crashes: readonly Crash[]
-  /** Whether ClickHouse could not read some parts, which are then empty or zero. */
   isPartial: boolean
 }
+
+const segmentsOf = {
+  overview: ['Overview', ''],
+  catalogue: ['Catalogue', '?tab=catalogue'],
+} as const
+
+export const applicationTabs = (application: string, current: keyof typeof segmentsOf): Html =>
+  segments(
+    'Views of the application',
+    Object.entries(segmentsOf).map(([name, [text, query]]) =>
+      choice(applicationPath(application, query), text, name === current, 'page'),
+    ),
+  )
 
 export function applicationView(options: {
   header: Header
@@ -53,52 +60,27 @@ export function applicationView(options: {
   sign: SignPicture
   budgets: readonly KeyBudget[]
 }): Html {
-  const { header, application, period, data, sign, budgets } = options
-  const { now, before } = data
+  const { header, application, period, data } = options
   const errors = data.errors[0]?.total ?? 0
-  const last = html` last ${periods[period].name}`
-  const eventBars = (rows: readonly TopEvent[], series: Series) =>
-    bars(rows, ({ name }) => listPath('logs', { application, ...byName('event', name), period }), {
-      series,
-      empty: 'others',
-      noteOf: ({ count, total }) => percent(count / total),
-    })
-  const isUncounted = !data.isExact && data.countedAtMs === undefined
   return document({
     header,
     view: 'overview',
     title: 'Application',
     heading: clientText(application, 300),
-    alert: html`${behindAlert(header)}${data.isPartial ? partialAlert : undefined}`,
+    alert: html`${behindAlert(header)}${data.isPartial && partialAlert}`,
     tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
-    body: html`${applicationTabs(application, 'overview')}${findingList({ header, data, budgets })}
+    body: html`${applicationTabs(application, 'overview')}${findingList(options)}
       <div class="grid g4">
-        ${tile({
-          title: 'Events',
-          value: wholeNumber(now.events),
-          note: html`${compared(now.events, before.events)}${last}${isUncounted ? `, ${countedNote(data)}` : undefined}`,
-        })}
-        ${tile({
-          title: 'Active devices',
-          value: wholeNumber(now.devices),
-          note: html`${compared(now.devices, before.devices)}${last}`,
-        })}
+        ${countTile(options, 'events')} ${countTile(options, 'devices')}
         ${tile({
           title: 'Crash-free sessions',
           value: crashFreeOf(data.sessions ?? []) ?? '–',
-          note: html`${last}; ${wholeNumber(errors)}
+          note: html`last ${periods[period].name}; ${wholeNumber(errors)}
           ${plural(errors, 'crash or error', 'crashes and errors')}`,
         })}
-        ${tile({
-          title: 'Feedback',
-          value: wholeNumber(now.feedback),
-          note: html`${compared(now.feedback, before.feedback)}<a
-              href="${listPath('feedback', { application, period })}"
-              >${last}</a
-            >`,
-        })}
+        ${countTile(options, 'feedback')}
       </div>
-      ${latestFeedback({ header, rows: data.feedback, sign }, application)}
+      ${latestFeedback(options)}
       ${card(
         html`Events by version <small class="hide">by the time they happened</small>`,
         versionChart(application, data, header),
@@ -106,12 +88,12 @@ export function applicationView(options: {
       ${crashCard(application, data.crashes, { fromMs: data.steps.from, nowMs: header.nowMs })}
       <div class="grid">
         ${card(
-          html`Top events <a href="${listPath('logs', { application })}">all events</a>`,
-          eventBars(data.topEvents, 'events'),
+          html`Top events ${listLink('logs', { application }, 'all events')}`,
+          eventBars(data.topEvents, { application, period }),
         )}
         ${card(
           'Crashes and errors',
-          html`${eventBars(data.errors, 'dead')}
+          html`${eventBars(data.errors, { application, period }, 'dead')}
           ${mute(`Names that end in ${badWords.join(', ')}.`)}`,
         )}
         ${versionCard({ application, period, ...data })} ${weekCard(data.weeks, header.nowMs)}
@@ -121,7 +103,7 @@ export function applicationView(options: {
 
 const named = ['v1', 'v2', 'v3'] as const
 
-/** Draws the three versions with most events, and the others together. */
+/** The three versions with most events, and the others together. */
 function versionChart(application: string, data: ApplicationData, header: Header): Html {
   const { steps, versionSteps } = data
   const versions = [...new Set(versionSteps.map(({ version }) => version))]

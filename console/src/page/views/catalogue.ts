@@ -12,16 +12,10 @@ import {
 import type { NumberedPage } from '../records.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
+import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
-import {
-  applicationPath,
-  applicationTabs,
-  listPath,
-  recordPath,
-  shortLink,
-  timeElement,
-} from './links.ts'
-import { badge, card, countedNote, list, pager } from './parts.ts'
+import { applicationPath, listPath, recordPath, shortLink, timeElement } from './links.ts'
+import { badge, card, countedNote, details, list, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -73,10 +67,7 @@ export function catalogueView(options: {
   })
 }
 
-/**
- * Says how many events each version sent, so that a reader recognises a build that was released by
- * mistake. If no versions are compared, says why.
- */
+/** So a reader recognises a build that was released by mistake. */
 function codesNote(codes: readonly VersionCode[]): HtmlValue {
   const [newest] = codes
   if (newest === undefined)
@@ -90,12 +81,9 @@ function codesNote(codes: readonly VersionCode[]): HtmlValue {
   return html`Events by version: ${counts}`
 }
 
-/**
- * Returns the name of a param as the client sent it. ClickHouse stores a dot in a name as `%2E`.
- */
+/** ClickHouse stores a dot in a name as `%2E`. */
 const paramName = (param: string) => param.replaceAll('%2E', '.')
 
-/** The name of a version that was compared by its code. */
 const versionName = (version: string, codes: readonly VersionCode[]): Html => {
   const known = codes.find(({ code, name: it }) => code === version && it !== '')
   return shortText(known?.name ?? version)
@@ -164,7 +152,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
   })
   return table('Events and params', events, [
     ['Event', ({ event }) => shortLink(listPath('logs', { application, event }), name(event, ''))],
-    ['Params', ({ params }) => (params.length === 0 ? undefined : paramsOf(params))],
+    ['Params', ({ params }) => params.length > 0 && paramsOf(params)],
     ['Events', ({ records }) => records, 'num'],
     ['Devices (peak day)', ({ devices }) => devices, 'num'],
     ['Newest version', ({ newest_version }) => listText(newest_version, 60)],
@@ -173,13 +161,13 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
 }
 
 const paramsOf = (params: readonly CatalogueEntry[]): Html =>
-  html`<details>
-    <summary>${params.length} ${plural(params.length, 'param')}</summary>
-    ${list(
+  details(
+    `${params.length} ${plural(params.length, 'param')}`,
+    list(
       params.map(
         ({ param, types, records }) =>
           html`<span class="mono">${shortText(paramName(param))}</span> ${types}
             <small>${wholeNumber(records)}</small>`,
       ),
-    )}
-  </details>`
+    ),
+  )

@@ -1,7 +1,8 @@
 import { html, type Html, type HtmlValue } from '../html.ts'
-import type { FirstArrivals } from '../overview.ts'
+import type { OverviewData } from '../overview.ts'
+import type { Header } from '../worker-state.ts'
 import { helpLink } from './links.ts'
-import { card, icon } from './parts.ts'
+import { card, icon, list } from './parts.ts'
 
 const firstHourMs = 3_600_000
 
@@ -10,23 +11,18 @@ const head = (url: string, path: string) =>
   "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
   "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },`
 
-/**
- * The first steps with a new installation, until the first hour is over; then undefined.
- *
- * @param options.urls of the gateways
- * @param options.keys the number of API keys that are known
- */
+/** The first steps with a new installation, until the first hour is over; then undefined. */
 export function checklist(options: {
-  nowMs: number
-  firstAtMs: FirstArrivals
+  header: Header
+  data: Pick<OverviewData, 'firstAtMs' | 'names'>
   isNew: boolean
   urls: readonly string[]
-  keys: number
 }): Html | undefined {
-  const { nowMs, firstAtMs, isNew, urls, keys } = options
+  const { header, data, isNew, urls } = options
+  const { firstAtMs, names } = data
   const first = Math.min(firstAtMs.logs ?? Infinity, firstAtMs.feedback ?? Infinity)
-  if (!isNew && nowMs - first > firstHourMs) return undefined
-  if (!isNew && first === Infinity) return undefined
+  const isOver = first === Infinity || header.nowMs - first > firstHourMs
+  if (isOver && !isNew) return undefined
   const [url = 'http://127.0.0.1:3000'] = urls
   const steps: [isDone: boolean, title: string, how: HtmlValue][] = [
     [
@@ -46,7 +42,7 @@ ${head(url, 'feedback')}
   "feedback": { "text": "Hello!", "email": "me@example.com" } }'</pre>`,
     ],
     [
-      keys > 1,
+      names.size > 1,
       'Create a key of your own',
       html`<code>./intake keys create --name my-app --bundle com.example.shop</code>`,
     ],
@@ -57,20 +53,12 @@ ${head(url, 'feedback')}
         ${helpLink('docs/connect.md')}`,
     ],
   ]
-  return card(
-    isNew ? 'Nothing has arrived yet' : 'The first hour',
-    html`<ol class="steps">
-      ${steps.map(
-        ([isDone, title, how]) =>
-          html`<li>
-            <details ${!isDone && isNew ? html`open` : undefined}>
-              <summary>
-                ${isDone ? html`${icon('ok')}<span class="vh">done: </span>` : undefined}${title}
-              </summary>
-              ${how}
-            </details>
-          </li>`,
-      )}
-    </ol>`,
+  const items = steps.map(
+    ([isDone, title, how]) =>
+      html`<details ${!isDone && isNew && html`open`}>
+        <summary>${isDone && html`${icon('ok')}<span class="vh">done: </span>`}${title}</summary>
+        ${how}
+      </details>`,
   )
+  return card(isNew ? 'Nothing has arrived yet' : 'The first hour', list(items, 'steps'))
 }

@@ -1,7 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import { version } from '@intake/runtime'
 import { icon as iconFile, keysScript, liveScript, stylesheet } from '../assets.ts'
-import { patterns } from '../charts.ts'
 import { listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
@@ -9,7 +8,7 @@ import type { Header, PageProblem } from '../worker-state.ts'
 import { searchLengthMax } from '../search.ts'
 import { clockTime, zoneLabel, zoneName } from '../zone.ts'
 import { applicationPath, applicationTag, withApp } from './links.ts'
-import { icon } from './parts.ts'
+import { badge, choice, details, icon, list, segments } from './parts.ts'
 
 const views = {
   overview: { path: '/', name: 'Overview' },
@@ -20,7 +19,7 @@ const views = {
 } as const
 export type View = keyof typeof views
 
-/** The seconds after which the live view loads again in a browser that runs no scripts. */
+/** In a browser that runs no scripts. */
 const refreshSeconds = 5
 
 interface DocumentOptions {
@@ -31,20 +30,13 @@ interface DocumentOptions {
   title: string
   heading?: HtmlValue
   crumbs?: Html
-  /** Shown beside the heading. */
   tools?: HtmlValue
-  /** Shown above the heading. */
-  alert?: Html | undefined
+  alert?: HtmlValue
   body: HtmlValue
-  /** What the reader has searched for; the box that finds keeps it. */
   query?: string
-  /** Whether the document has the live view's script. */
   isLive?: boolean
 }
 
-/**
- * Creates the whole document of a view: the head, the links to all views, `body` and the footer.
- */
 export function document(options: DocumentOptions): Html {
   const { header, title, heading = title, crumbs, tools, alert, body, isLive = false } = options
   const live = html`<script src="${liveScript.path}" defer></script>
@@ -59,13 +51,13 @@ export function document(options: DocumentOptions): Html {
         <link rel="stylesheet" href="${stylesheet.path}" />
         <link rel="icon" href="${iconFile.path}" type="image/svg+xml" />
         <script src="${keysScript.path}" defer></script>
-        ${isLive ? live : undefined}
+        ${isLive && live}
       </head>
       <body>
         <a class="vh" href="#main">Skip to the content</a>
         ${headerOf(options)}
         <main id="main">
-          ${patterns}${alert}
+          ${alert}
           <div class="title">
             ${crumbs && html`<p class="crumbs">${crumbs}</p>`}
             <h1>${heading}</h1>
@@ -80,24 +72,24 @@ export function document(options: DocumentOptions): Html {
     </html> `
 }
 
-/** Where the reader chooses the zone of all times. It leads to the same view. */
+export function problemView(header: Header, status: number, message: string): Html {
+  const body = html`<p>${message}</p>
+    <p><a href="/">Overview</a></p>`
+  return document({ header, title: `Error ${status}`, body })
+}
+
+/** The fields of a form that keep what a query string says. */
+export const hiddenFields = (fields: readonly (readonly [name: string, value: string])[]): Html[] =>
+  fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
+
 function zoneForm({ url }: Header): Html {
   const [path = '/', query = ''] = url.split('?', 2)
   const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
-  const isUtc = zoneName() === 'UTC'
+  const zone = zoneName() === 'UTC' ? '' : zoneName()
   return html`<form class="zone" action="${path}">
     <label for="tz">Times are in</label
-    ><input
-      id="tz"
-      name="tz"
-      value="${isUtc ? '' : zoneName()}"
-      placeholder="UTC"
-      maxlength="60"
-    />${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}<button
-      class="outline small"
-    >
-      Change
-    </button>
+    ><input id="tz" name="tz" value="${zone}" placeholder="UTC" maxlength="60" />
+    ${hiddenFields(fields)}<button class="outline small">Change</button>
   </form>`
 }
 
@@ -106,27 +98,16 @@ const viewPath = (view: View, app: string | undefined): string =>
 
 function headerOf({ header, view, query = '' }: DocumentOptions): Html {
   const { app, deadLetters } = header
-  const names = Object.keys(views) as View[]
-  const links = names.map((name) => {
-    const badge =
-      name === 'status' && deadLetters > 0
-        ? html` <span class="count">${deadLetters}<span class="vh"> dead letters</span></span>`
-        : undefined
-    return html`<a
-      href="${viewPath(name, app)}"
-      ${name === view ? html` aria-current="page"` : undefined}
-      >${views[name].name}${badge}</a
-    >`
+  const letters =
+    deadLetters > 0 &&
+    html` ${badge(html`${deadLetters}<span class="vh"> dead letters</span>`, 'danger')}`
+  const links = (Object.keys(views) as View[]).map((name) => {
+    const content = html`${views[name].name}${name === 'status' && letters}`
+    return choice(viewPath(name, app), content, name === view, 'page')
   })
   return html`<header class="top">
-    <a class="brand" href="/"
-      ><svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-        <path d="M3 2.5h14v10.5H9l-6 5z" />
-        <path class="cut" d="M6.5 6h7M6.5 9.5h4.5" /></svg
-      >Intake</a
-    >
-    ${appSwitch(header, view ?? 'overview')}
-    <nav aria-label="Views">${links}</nav>
+    <a class="brand" href="/"><img src="${iconFile.path}" alt="" width="20" height="20" />Intake</a>
+    ${appSwitch(header, view ?? 'overview')} ${segments('Views', links)}
     <form class="find" action="/search" role="search">
       <label class="vh" for="q"
         >Find an id, e-mail, event, user, device, param or application</label
@@ -141,30 +122,22 @@ function headerOf({ header, view, query = '' }: DocumentOptions): Html {
         autocomplete="off"
         spellcheck="false"
         required
-      />${app === undefined ? undefined : html`<input type="hidden" name="app" value="${app}" />`}
+      />${app !== undefined && hiddenFields([['app', app]])}
     </form>
     ${freshnessOf(header, view === 'feedback' ? 'feedback' : 'logs')}
   </header>`
 }
 
-/** The choice of one application for all views. It leads to the same view. */
 function appSwitch({ app, applications }: Header, view: View): Html | undefined {
   if (app === undefined && applications.length < 2) return undefined
-  const link = (to: string | undefined, content: HtmlValue) =>
-    html`<li>
-      <a href="${viewPath(view, to)}" ${to === app ? html` aria-current="true"` : undefined}
-        >${content}</a
-      >
-    </li>`
-  return html`<details class="apps">
-    <summary>${app === undefined ? 'All applications' : applicationTag(app)}</summary>
-    <ul>
-      ${link(undefined, 'All applications')}${applications.map((name) => link(name, html`${applicationTag(name)} <small>${listText(name, 60)}</small>`))}
-    </ul>
-  </details>`
+  const all = 'All applications'
+  const links = [undefined, ...applications].map((name) => {
+    const content = name && html`${applicationTag(name)} <small>${listText(name, 60)}</small>`
+    return choice(viewPath(view, name), content ?? all, name === app)
+  })
+  return details(app === undefined ? all : applicationTag(app), list(links), 'apps')
 }
 
-/** Creates a link to the status view. Its text is the time up to which all records are visible. */
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const down = problems.filter(({ state }) => state === 'down')

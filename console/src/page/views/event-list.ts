@@ -24,9 +24,7 @@ export function eventList(options: {
   /** Undefined if counting would read too much. */
   counts: EventCounts | undefined
   chosen: ChosenPeriod
-  /** Undefined if they could not be read. */
   suggestions: Suggestions | undefined
-  /** Names of events that are like the one that was not found. */
   near: readonly Match[]
 }): Html {
   const { header, search, found, counts, chosen, suggestions, near } = options

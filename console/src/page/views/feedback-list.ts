@@ -29,14 +29,14 @@ import {
   timeElement,
 } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { ago, bars, card, mute, periodLinks } from './parts.ts'
+import { ago, bars, card, choice, list, meta, mute, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 interface Inbox {
   header: Header
   search: Search
   found: Found<FeedbackSummary>
-  /** The feedback that is read beside the list; undefined if the list is empty. */
+  /** What is read beside the list; undefined if the list is empty. */
   open: FullRecord['columns'] | undefined
   /** Whether the reader has chosen it; if so, a phone shows it instead of the list. */
   isChosen: boolean
@@ -45,13 +45,12 @@ interface Inbox {
   sign: SignPicture
 }
 
-/** The inbox: a list, and beside it one feedback of the list. */
 export function feedbackList(options: Inbox): Html {
   const { header, search, found, facets, chosen, isChosen } = options
   const { period } = chosen
   const listed = chosen.isGiven ? { ...search, period } : search
   const query = printSearch(withoutPeriod(search))
-  // What the counts lead to is limited to the period in which they count.
+  // Counts lead to lists of the same period.
   const counted = { ...search, period, after: undefined }
   return document({
     header,
@@ -78,7 +77,6 @@ export function feedbackList(options: Inbox): Html {
   })
 }
 
-/** The query string of the inbox in which a feedback of the list is open. */
 const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
   const open = [row.id, row.device_uuid, row.bundle_identifier].join('.')
   const query = `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
@@ -88,13 +86,16 @@ const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
 function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch): Html {
   const count = row.attachments.length
   const isOpen = row.id === open?.id && row.device_uuid === open.device_uuid
-  return html`<li ${isOpen ? html` class="open"` : undefined}>
-    <a href="${openQuery(listed, row)}" ${isOpen ? html` aria-current="true"` : undefined}
-      >${clientText(firstLine(row.text_start) || 'No text', 300, listMarksMax)}</a
-    >
-    <p class="meta">
-      ${header.app === undefined ? applicationTag(row.bundle_identifier) : undefined}${timeElement(row.time, ago(msOf(row.time), header.nowMs))}${row.version ? html`<span>${listText(row.version, 60)}</span>` : undefined}${count > 0 ? html`<span>${count} ${plural(count, 'picture')}</span>` : undefined}${row.email === null ? undefined : html`<span>e-mail</span>`}
-    </p>
+  const title = clientText(firstLine(row.text_start) || 'No text', 300, listMarksMax)
+  return html`<li ${isOpen && html` class="open"`}>
+    ${choice(openQuery(listed, row), title, isOpen)}
+    ${meta([
+      header.app === undefined && applicationTag(row.bundle_identifier),
+      timeElement(row.time, ago(msOf(row.time), header.nowMs)),
+      row.version && listText(row.version, 60),
+      count > 0 && `${count} ${plural(count, 'picture')}`,
+      row.email !== null && 'e-mail',
+    ])}
   </li> `
 }
 
@@ -116,31 +117,23 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
   </article>`
 }
 
-/** What is shown: all, with pictures, with an e-mail address; and the file of it. */
 function chips({ facets }: Inbox, counted: ListSearch): Html {
   const links = [
     ['all', undefined, facets.total],
     ['with pictures', 'pictures', facets.withPictures],
     ['with e-mail', 'email', facets.withEmail],
   ] as const
-  return html`<ul class="chips">
-    ${links.map(
-      ([name, value, count]) =>
-        html`<li>
-          <a
-            href="${listPath('feedback', { ...counted, has: value })}"
-            ${value === counted.has ? html` aria-current="true"` : undefined}
-            >${name} ${wholeNumber(count)}</a
-          >
-        </li>`,
-    )}
-    <li>
-      <a href="/feedback.csv?${printSearch(counted)}">CSV of these</a>
-    </li>
-  </ul>`
+  const limits = links.map(([name, has, count]) =>
+    choice(
+      listPath('feedback', { ...counted, has }),
+      `${name} ${wholeNumber(count)}`,
+      has === counted.has,
+    ),
+  )
+  const file = html`<a href="/feedback.csv?${printSearch(counted)}">CSV of these</a>`
+  return list([...limits, file], 'chips')
 }
 
-/** Counts by time, and by version in one application or by application in all. */
 function counts({ facets, chosen: { steps } }: Inbox, counted: ListSearch): Html {
   const columns = chart({
     points: facets.points,

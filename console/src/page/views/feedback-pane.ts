@@ -4,9 +4,9 @@ import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
-import { printJson } from './columns.ts'
-import { applicationTag, listPath, msOf, timeElement } from './links.ts'
-import { ago } from './parts.ts'
+import { applicationTag, listLink, msOf, timeElement } from './links.ts'
+import { printJson } from './params.ts'
+import { ago, list, meta } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 const headingMax = 120
@@ -22,14 +22,12 @@ const chipsMax = 12
 /** A longer path and value are shown without a link. */
 const linkedMax = 200
 
-/** The first line of a text, as a heading. */
 export function firstLine(text: string): string {
   const [line = ''] = text.trimStart().split('\n', 1)
   const signs = Array.from(line.slice(0, 2 * headingMax))
   return signs.length > headingMax ? `${signs.slice(0, headingMax).join('')}…` : line
 }
 
-/** One feedback as a reader needs it: text, pictures, who sent it from where, and the own fields. */
 export function feedbackPane(options: {
   header: Header
   columns: FullRecord['columns']
@@ -40,32 +38,28 @@ export function feedbackPane(options: {
   const [text, email] = [columns['text'], columns['email']].map((one) =>
     typeof one === 'string' ? one : '',
   ) as [string, string]
-  const list = Array.isArray(attachments) ? (attachments as Attachment[]) : []
+  const shown = Array.isArray(attachments) ? (attachments as Attachment[]) : []
   const chips = leaves((extra ?? {}) as Record<string, unknown>).filter(
     ([path, value]) => path !== writtenPath && value !== '',
   )
   const where = typeof country === 'string' && country !== '' ? ` · ${country}` : ''
-  return html`<p class="meta">
-      ${header.app === undefined ? applicationTag(application) : undefined}<span
-        >${clientText(deviceSentence((device ?? {}) as Record<string, unknown>) + where, 400)}</span
-      >
-    </p>
-    <p class="meta">
-      <span>${moments(columns, header.nowMs)}</span
-      >${!isAddress.test(email) ? html`<span>${email === '' ? 'no e-mail' : clientText(email, 300)}</span>` : html`<a href="${mailTo(email, text)}">${clientText(email, 300)}</a>`}
-    </p>
-    ${text.trim() === firstLine(text) ? undefined : html`<p class="text">${clientText(text)}</p>`}
-    ${
-      chips.length === 0
-        ? undefined
-        : html`<ul class="chips">
-            ${chips.slice(0, chipsMax).map(([path, value]) => chip(path, value, application))}
-          </ul>`
-    }
-    ${pictures(list, sign, { whole: true })}`
+  const sender = email === '' ? 'no e-mail' : clientText(email, 300)
+  return html`${meta([
+    header.app === undefined && applicationTag(application),
+    clientText(deviceSentence((device ?? {}) as Record<string, unknown>) + where, 400),
+  ])}
+  ${meta([
+    moments(columns, header.nowMs),
+    isAddress.test(email) ? html`<a href="${mailTo(email, text)}">${sender}</a>` : sender,
+  ])}
+  ${text.trim() !== firstLine(text) && html`<p class="text">${clientText(text)}</p>`}
+  ${list(
+    chips.slice(0, chipsMax).map(([path, value]) => chip(path, value, application)),
+    'chips',
+  )}
+  ${pictures(shown, sign, { whole: true })}`
 }
 
-/** When a feedback was written, by the clock of the device, and when it arrived. */
 function moments({ time, extra }: FullRecord['columns'], nowMs: number): Html {
   const arrived = html`${timeElement(time)}, ${ago(msOf(time), nowMs)}`
   const { timestamp } = ((extra as { feedback?: unknown } | null)?.feedback ?? {}) as {
@@ -100,7 +94,6 @@ export function deviceSentence(device: Record<string, unknown>): string {
     .join(' · ')
 }
 
-/** A link that opens a mail to the sender, with the feedback quoted. */
 function mailTo(email: string, text: string): string {
   const cut = text.slice(0, quotedMax).toWellFormed()
   const quoted = cut.replaceAll(/^/gm, '> ')
@@ -109,18 +102,14 @@ function mailTo(email: string, text: string): string {
   return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
 }
 
-/** An own field of the application. It leads to the feedback that has the same value. */
+/** It leads to the feedback that has the same value. */
 function chip(path: string, value: string, application: string): Html {
   const name = path.slice(path.lastIndexOf('.') + 1)
   const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`
   const search = { application, paths: { [`extra.${path}`]: value } }
-  const isLinked = path.length + value.length <= linkedMax
-  return html`<li>
-    ${isLinked ? html`<a href="${listPath('feedback', search)}">${content}</a>` : content}
-  </li>`
+  return path.length + value.length <= linkedMax ? listLink('feedback', search, content) : content
 }
 
-/** The numbers, texts and booleans in an object, at any depth, each with its path. */
 function leaves(object: Record<string, unknown>, prefix = ''): [path: string, value: string][] {
   return Object.entries(object).flatMap(([name, value]): [string, string][] => {
     const path = `${prefix}${name}`

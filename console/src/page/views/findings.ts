@@ -2,10 +2,10 @@ import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
+import type { RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
-import { alertName } from './alerts.ts'
-import { ago, card, list } from './parts.ts'
+import { ago, badge, card, list, mute } from './parts.ts'
 import { applicationPath, listPath } from './links.ts'
 
 /** Counts that are older than this are worth a sentence. */
@@ -26,7 +26,7 @@ export function findingList(options: {
       href: applicationPath(one.bundle_identifier),
       link: html`The alert on ${alertName(one)} fires`,
       text: html` in
-      ${name(one)}${one.value === null ? undefined : `: ${wholeNumber(one.value)} in its window`},
+      ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
       ${ago(one.since * 1_000, header.nowMs)}`,
     })),
     sentence(alertsIn('unknown'), (one) => ({
@@ -37,8 +37,7 @@ export function findingList(options: {
     sentence(findings.newErrors, (one) => ({
       href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
       link: html`${clientText(one.event, 100)} is new`,
-      text: html` in
-      ${name(one)}${one.version === '' ? undefined : html` ${clientText(one.version, 60)}`}:
+      text: html` in ${name(one)}${one.version !== '' && html` ${clientText(one.version, 60)}`}:
       ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
     })),
     sentence(findings.silent, (one) => ({
@@ -82,7 +81,6 @@ const personal: Readonly<Record<string, string>> = {
   card: 'numbers of payment cards',
 }
 
-/** One sentence about the first finding of a kind, and how many more there are. */
 function sentence<One>(
   found: readonly One[],
   print: (one: One) => { href: string; link: Html; text: Html },
@@ -90,8 +88,7 @@ function sentence<One>(
   const [first] = found
   if (first === undefined) return undefined
   const { href, link, text } = print(first)
-  const more =
-    found.length > 1 ? html` <small>and ${found.length - 1} more like this</small>` : undefined
+  const more = found.length > 1 && html` <small>and ${found.length - 1} more like this</small>`
   return html`<a href="${href}">${link}</a>${text}${more}`
 }
 
@@ -104,4 +101,26 @@ function removal(one: { bundle_identifier: string; path: string }): Html | undef
   const words = [one.bundle_identifier, path]
   if (!words.every((word) => /^[\w.-]{1,100}$/.test(word))) return undefined
   return html`<code>./intake rules add remove ${path} --bundle ${one.bundle_identifier}</code>`
+}
+
+const alertsMax = 10
+
+const alertName = ({ event }: RaisedAlert): Html | string =>
+  event === '' ? 'a new crash' : clientText(event, 100)
+
+export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html | undefined {
+  if (alerts.length === 0) return undefined
+  const items = alerts
+    .slice(0, alertsMax)
+    .map(
+      (one) =>
+        html`${badge(one.state, one.state === 'firing' ? 'danger' : 'warning')}
+          <a href="${applicationPath(one.bundle_identifier)}">${alertName(one)}</a> of
+          ${clientText(one.bundle_identifier, 100)}, ${ago(one.since * 1_000, nowMs)}`,
+    )
+  const more = alerts.length - items.length
+  return card(
+    html`Alerts <small>intake alerts show</small>`,
+    html`${list(items)} ${mute(more > 0 && `and ${wholeNumber(more)} more`)}`,
+  )
 }

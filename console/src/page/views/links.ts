@@ -12,12 +12,7 @@ export type ListKind = keyof typeof pathOf
 export const recordPath = (kind: ListKind, id: string) =>
   `${pathOf[kind]}/${encodeURIComponent(id)}`
 
-/**
- * The path of a record. It contains the whole identity, because several devices may have sent the
- * same id.
- *
- * @param app the application to which the reader has limited all views
- */
+/** With the whole identity, because several devices may have sent the same id. */
 export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>, app?: string): string {
   const { device_uuid: device, bundle_identifier: application } = head
   const query = new URLSearchParams({ device, application, ...(app !== undefined && { app }) })
@@ -27,33 +22,20 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>, app?: 
 export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
-/**
- * Returns the search for records with this version or event. An empty `name` searches for records
- * without one.
- */
+export const listLink = (kind: ListKind, search: ListSearch, content: HtmlValue): Html =>
+  html`<a href="${listPath(kind, search)}">${content}</a>`
+
+/** An empty `name` searches for records without one. */
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
 /**
- * The path of an application. If its name is `.` or `..`, a `=` is put before it, because browsers
- * resolve these names in a path even if they are escaped. A name that begins with `=` gets another
- * `=`, so that `applicationOf` can always remove one.
+ * Browsers resolve `.` and `..` in a path even if they are escaped, so they get a `=`; a name with a
+ * `=` gets another one, so that `applicationOf` can always remove one.
  */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
-/** Links to the two views of an application. */
-export function applicationTabs(application: string, current: 'overview' | 'catalogue'): Html {
-  const tabs = [
-    ['overview', 'Overview', ''],
-    ['catalogue', 'Catalogue', '?tab=catalogue'],
-  ] as const
-  return html`<nav class="seg" aria-label="Views of the application">
-    ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}" ${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
-  </nav>`
-}
-
-/** A path with the reader's choice of an application. */
 export const withApp = (path: string, app: string | undefined): string =>
   app === undefined ? path : `${path}?${new URLSearchParams({ app }).toString()}`
 
@@ -61,14 +43,9 @@ export const withApp = (path: string, app: string | undefined): string =>
 export const shortLink = (href: string, content: HtmlValue): Html =>
   isShort(href) ? html`<a href="${href}">${content}</a>` : html`<span>${content}</span>`
 
-export function listLink(kind: ListKind, search: ListSearch, content: Html | string): Html {
-  return html`<a href="${listPath(kind, search)}">${content}</a>`
-}
-
 export const applicationLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
 
-/** A link to a page of the documentation, which is named by its file. */
 export const helpLink = (file: string): Html =>
   html`<a href="${helpPath(file)}"
     >${file
@@ -77,13 +54,10 @@ export const helpLink = (file: string): Html =>
       .replaceAll('_', ' ')}</a
   >`
 
-const colours = 6
+const colours = 4
 const tagLength = 20
 
-/**
- * An application as a name with a colour, short enough for a row: the last parts of its identifier.
- * Different identifiers may have the same colour.
- */
+/** The last parts of an identifier. Different identifiers may have the same colour. */
 export function applicationTag(application: string): Html {
   let hash = 0
   for (const sign of application) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) % 65_521
@@ -92,13 +66,14 @@ export function applicationTag(application: string): Html {
   return html`<span class="app a${hash % colours}">${listText(parts.join('.'), 30)}</span>`
 }
 
-export function deviceLink(kind: ListKind, head: RecordHead, content: string = head.device_uuid) {
-  return listLink(kind, { application: head.bundle_identifier, device: head.device_uuid }, content)
-}
+export const deviceLink = (kind: ListKind, head: RecordHead, content: string): Html =>
+  listLink(kind, { application: head.bundle_identifier, device: head.device_uuid }, content)
 
-export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cursor {
-  return { id, device: device_uuid, application: bundle_identifier }
-}
+export const cursorOf = ({ id, device_uuid, bundle_identifier }: RecordHead): Cursor => ({
+  id,
+  device: device_uuid,
+  application: bundle_identifier,
+})
 
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
@@ -110,10 +85,7 @@ export function timeElement(time: string, content: string = localTime(time).slic
 
 export const clockElement = (time: string): Html => timeElement(time, localTime(time).slice(11, 19))
 
-/**
- * Shows a time of today as the time of day with milliseconds, and any other time as the date and
- * the time without milliseconds. It is for lists that show the whole time elsewhere.
- */
+/** For lists that show the whole time elsewhere: milliseconds only today. */
 export function shortTime(time: string, nowMs: number): Html {
   const local = localTime(time)
   const isToday = local.slice(0, 10) === localTime(nowMs).slice(0, 10)

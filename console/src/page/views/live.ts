@@ -12,25 +12,16 @@ import { byName } from './links.ts'
 import { arrivalChart, refusalList, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card, mute } from './parts.ts'
 
-/**
- * The data that the live view shows besides its rows: in the chart, and in the lists of the side
- * column. The script of the view replaces the chart and the side column regularly.
- */
+/** The script of the view replaces the chart and the side column regularly. */
 export interface LiveBesides {
-  /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
   minuteSteps: Steps
   refusals: readonly KeyOutcome[]
   names: KeyNames
-  /** The most frequent of the matching events that arrived in the last minute. */
   frequent: readonly NameCount[]
 }
 
-/**
- * Shows events in the order of their arrival. The script of the view adds new events.
- *
- * @param options.sinceMs the time from which the next poll reads, in ms since 1970
- */
+/** @param options.sinceMs the time from which the next poll reads, in ms since 1970 */
 export function liveView(options: {
   header: Header
   search: Search
@@ -47,7 +38,7 @@ export function liveView(options: {
     isLive: true,
     alert: behindAlert(header),
     tools: html`<div class="live" id="live" data-since="${sinceMs}">
-      <span role="status" id="state"><span class="beat"></span>Live</span
+      <span role="status" id="state">Live</span
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
     </div>`,
     body: html`${filterForm({ path: '/live', search })}

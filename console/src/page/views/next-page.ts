@@ -5,10 +5,6 @@ import { localTime } from '../zone.ts'
 import type { ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
-/**
- * Shows what stands below a list: a link to the next page, a link to search further back, or the
- * note that nothing follows.
- */
 export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {
   const last = found.rows.at(-1)
   const { after: _, ...rest } = search

@@ -43,12 +43,10 @@ const meanings: Readonly<Record<string, string>> = {
   preflight_refused: 'preflights of web pages from other origins: CORS_ORIGINS is not set',
 }
 
-/** Shows whose records had an outcome: the API key or, without one, what is known instead. */
 export function senderName({ api_key_id }: KeyOutcome, names: KeyNames): Html {
   return api_key_id === '' ? html`without a key` : keyName(api_key_id, names)
 }
 
-/** Says what an outcome means, with its code. */
 export function meaningOf(code: string): Html {
   const printed = html`<code>${clientText(code, 100)}</code>`
   const meaning =
@@ -66,7 +64,6 @@ export function keyName(id: string, names: KeyNames): Html {
 
 const refusalsMax = 8
 
-/** A table of the most frequent refusals: meaning, count, key and last time. */
 export const refusalList = (refusals: readonly KeyOutcome[], names: KeyNames): Html =>
   html`${table('Refused', refusals.slice(0, refusalsMax), [
     ['Meaning', ({ code }) => meaningOf(code)],

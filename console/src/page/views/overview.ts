@@ -2,7 +2,7 @@ import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { percent, shortDuration, wholeNumber } from '../numbers.ts'
+import { shortDuration, wholeNumber } from '../numbers.ts'
 import { isNew, type OverviewData } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
 import { applicationsMax, type ApplicationCounts } from '../read-counts.ts'
@@ -10,14 +10,12 @@ import { table } from '../table.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { checklist } from './checklist.ts'
 import { document } from './document.ts'
-import { latestFeedback } from './feedback-items.ts'
 import { findingList } from './findings.ts'
-import { applicationPath, applicationTag, listPath, byName } from './links.ts'
+import { applicationPath, applicationTag } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
 import {
   ago,
   badge,
-  bars,
   behindAlert,
   card,
   compared,
@@ -29,6 +27,7 @@ import {
   tile,
 } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
+import { countTile, eventBars, latestFeedback } from './summary.ts'
 
 const hourMs = 3_600_000
 
@@ -37,7 +36,6 @@ interface OverviewOptions {
   data: OverviewData
   period: PeriodName
   sign: SignPicture
-  /** The URLs of the gateways. */
   urls: readonly string[]
   budgets: readonly KeyBudget[]
   /** The title of the column by which the applications are sorted. */
@@ -45,43 +43,31 @@ interface OverviewOptions {
 }
 
 export function overviewView(options: OverviewOptions): Html {
-  const { header, data, period, sign, urls, budgets } = options
-  const { arrivals, steps, refusals, names, topEvents, firstAtMs } = data
+  const { header, data, period, urls } = options
   const isFirst = isNew(data)
-  const first = checklist({
-    nowMs: header.nowMs,
-    firstAtMs,
-    isNew: isFirst,
-    urls,
-    keys: names.size,
-  })
+  const first = checklist({ header, data, isNew: isFirst, urls })
   const down = header.problems.filter(({ state }) => state === 'down')
   return document({
     header,
     view: 'overview',
     title: 'Overview',
-    alert: html`${down.map(problemAlert)}${behindAlert(header)}${data.isPartial ? partialAlert : undefined}`,
-    tools: isFirst ? undefined : periodLinks(period, '/'),
+    alert: html`${down.map(problemAlert)}${behindAlert(header)}${data.isPartial && partialAlert}`,
+    tools: !isFirst && periodLinks(period, '/'),
     body: isFirst
       ? first
-      : html`${findingList({ header, data, budgets })}${first} ${tiles(options)}
-          ${latestFeedback({ header, rows: data.feedback, sign })}
+      : html`${findingList(options)}${first} ${tiles(options)} ${latestFeedback(options)}
           ${card(
             html`Arrivals <small class="hide">when gateways accepted or refused it</small>`,
-            arrivalChart(arrivals, steps),
+            arrivalChart(data.arrivals, data.steps),
           )}
           <div class="grid">
             ${card(
               html`Top events <a href="/events">all events</a>`,
-              bars(
-                topEvents,
-                ({ name }) => listPath('logs', { ...byName('event', name), period }),
-                { empty: 'others', noteOf: ({ count, total }) => percent(count / total) },
-              ),
+              eventBars(data.topEvents, { period }),
             )}
             ${card(
               html`Refused, and why <a href="/status#keys">keys</a>`,
-              refusalList(refusals, names),
+              refusalList(data.refusals, data.names),
               'refused',
             )}
           </div>
@@ -89,47 +75,32 @@ export function overviewView(options: OverviewOptions): Html {
   })
 }
 
-function tiles({ data, period }: OverviewOptions): Html {
-  const { arrivals, refusals, applications, now, before, refusedBefore } = data
-  const leftOut = sumOf(arrivals, (point) => point.leftOut)
-  const refused = sumOf(arrivals, (point) => point.refused)
-  const all = sumOf(arrivals, (point) => point.events) + refused
+function tiles(options: OverviewOptions): Html {
+  const { data, period } = options
+  const { arrivals, refusals, applications, refusedBefore } = data
+  const [leftOut, refused, accepted] = (['leftOut', 'refused', 'events'] as const).map((name) =>
+    sumOf(arrivals, (point) => point[name]),
+  ) as [number, number, number]
   const reason = refusals[0]?.code
-  const isCounted = data.isExact || data.countedAtMs !== undefined
-  const valueOf = (value: number) => (isCounted ? wholeNumber(value) : '…')
-  const versus = (value: number, earlier: number) =>
-    html`${compared(value, earlier)} last ${periods[period].name}`
-  const counted = (name: 'events' | 'devices') =>
-    isCounted ? versus(now[name], before[name]) : html`${countedNote(data)}`
   const sparkOf = (series: 'feedback' | 'refused') =>
     spark(
       arrivals.map((point) => point[series]),
       { series },
     )
   return html`<div class="grid g4">
-    ${tile({
-      title: 'Events',
-      value: valueOf(now.events),
-      note: html`${counted('events')}${leftOut === 0 ? undefined : html`; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`}`,
+    ${countTile(options, 'events', {
+      more: leftOut > 0 && `; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`,
       chart: spark(arrivals.map((_, step) => sumOf(applications, (one) => one.series[step] ?? 0))),
     })}
-    ${tile({
-      title: 'Active devices',
-      value: valueOf(now.devices),
-      note: counted('devices'),
-    })}
-    ${tile({
-      title: 'Feedback',
-      value: wholeNumber(now.feedback),
-      note: versus(now.feedback, before.feedback),
-      chart: sparkOf('feedback'),
-    })}
+    ${countTile(options, 'devices')}
+    ${countTile(options, 'feedback', { chart: sparkOf('feedback') })}
     ${tile({
       title: 'Refused',
       value: wholeNumber(refused),
-      note: html`${versus(refused, refusedBefore)}${reason && html`; mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`}`,
+      note: html`${compared(refused, refusedBefore)} last
+      ${periods[period].name}${reason && html`; mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`}`,
       chart: sparkOf('refused'),
-      isWarning: refused > 0.01 * all,
+      isWarning: refused > 0.01 * (accepted + refused),
     })}
   </div>`
 }

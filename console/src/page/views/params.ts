@@ -1,15 +1,13 @@
 import { clientText, listText } from '../client-text.ts'
 import { parseLossless } from '@intake/json'
 import { html, type Html } from '../html.ts'
-import { printJson } from './columns.ts'
+import { facts, mute } from './parts.ts'
 
 const namesMax = 12
 
 type Params = [name: string, value: unknown][]
 
-/**
- * Parses the params of a summary; undefined if the summary has only the beginning of a longer text.
- */
+/** Undefined if the summary has only the beginning of a longer text. */
 function parseParams(start: string): Params | undefined {
   try {
     return Object.entries(parseLossless(start) as object)
@@ -18,7 +16,6 @@ function parseParams(start: string): Params | undefined {
   }
 }
 
-/** At most this many params of an event are links, so that a list stays small. */
 const linksMax = 2
 const linkedMax = 60
 
@@ -33,21 +30,14 @@ export const filterableParams = (start: string): [path: string, value: string][]
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/**
- * The type that is shown after a value, to distinguish the number `12` from the text `12`.
- * Undefined for texts and null.
- */
+/** Distinguishes the number `12` from the text `12`. */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-/**
- * Prints params as a list. A value that is neither a text nor null is followed by its type. The
- * document contains the list once: the style sheet shows it in one line, or with one param per line
- * if the row is open.
- */
+/** The style sheet shows the list in one line, or one param a line if the row is open. */
 export function paramList(start: string): Html {
   const params = parseParams(start)
   if (params === undefined) return clientText(start, undefined, 40)
@@ -60,4 +50,59 @@ export function paramList(start: string): Html {
   })
   const rest = params.length - namesMax
   return html`<dl>${items}${rest > 0 ? html`<dt class="note">${rest} more</dt>` : undefined}</dl>`
+}
+
+interface ColumnOptions {
+  /** Objects become nested lists so many levels deep; deeper ones are shown as JSON. */
+  depth?: number
+  /** Returns the link of a short value that is no object. */
+  hrefOf?: ((path: string, value: string) => string) | undefined
+}
+
+export function columnList(
+  columns: Record<string, unknown>,
+  { depth = 2, hrefOf }: ColumnOptions = {},
+): Html {
+  const entries = Object.entries(columns)
+  const shown = entries.slice(0, columnsMax).filter(([, value]) => !isEmpty(value))
+  const pairs = shown.map(([name, value]): [Html, Html] => {
+    const inner = hrefOf && ((path: string, one: string) => hrefOf(`${name}.${path}`, one))
+    const printed = typeof value === 'string' ? value : printJson(value)
+    const isLinked =
+      typeof value !== 'object' && !printed.includes('\n') && printed.length <= columnLinkMax
+    const content = valueOf(value, { depth, hrefOf: inner })
+    const linked = hrefOf && isLinked && html`<a href="${hrefOf(name, printed)}">${content}</a>`
+    return [clientText(name, 300), linked || content]
+  })
+  const rest = entries.length - columnsMax
+  return html`${facts(pairs)}${mute(rest > 0 && `${rest} more`)}`
+}
+/** A client can send any number of unknown names. */
+const columnsMax = 200
+const columnLinkMax = 200
+
+export function isEmpty(value: unknown): boolean {
+  if (value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function valueOf(value: unknown, { depth = 0, hrefOf }: ColumnOptions): Html {
+  // A text of several lines, such as a stack trace, keeps its lines.
+  if (typeof value === 'string')
+    return value.includes('\n') ? html`<pre>${clientText(value)}</pre>` : clientText(value)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (isObject && depth > 0)
+    return columnList(value as Record<string, unknown>, { depth: depth - 1, hrefOf })
+  return html`<span class="json">${clientText(printJson(value))}</span>`
+}
+
+/** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
+export function printJson(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([name, inner]) => `${JSON.stringify(name)}:${printJson(inner)}`,
+  )
+  return `{${members.join(',')}}`
 }

@@ -39,32 +39,44 @@ export const card = (heading: HtmlValue, body: HtmlValue, id?: string): Html =>
   </section>`
 
 /** A remark; undefined without a text. */
-export const mute = (text: HtmlValue | false): Html | undefined =>
+export const mute = (text: HtmlValue): Html | undefined =>
   text ? html`<p class="mute">${text}</p>` : undefined
 
-export const list = (items: readonly (Html | undefined)[]): Html =>
-  html`<ul class="list">
+/** What is absent is left out. */
+export const meta = (parts: readonly HtmlValue[]): Html =>
+  html`<p class="meta">${parts.map((part) => part && html`<span>${part}</span>`)}</p>`
+
+export const list = (items: readonly HtmlValue[], className = 'list'): Html =>
+  html`<ul class="${className}">
     ${items.map((item) => item && html`<li>${item}</li>`)}
   </ul>`
 
-/** Names and values. What is undefined is left out. */
-export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlValue])[]): Html =>
-  html`<dl>
-    ${pairs.map(([name, value]) =>
-      value === undefined
-        ? undefined
-        : html`<dt>${name}</dt>
-            <dd>${value}</dd> `,
+export const details = (summary: HtmlValue, content: HtmlValue, className?: string): Html =>
+  html`<details${className && html` class="${className}"`}><summary>${summary}</summary>${content}</details>`
+
+/** A link of several; the one to what is shown is marked. */
+export const choice = (href: string, content: HtmlValue, isCurrent: boolean, kind = 'true'): Html =>
+  html`<a href="${href}" ${isCurrent && html`aria-current="${kind}"`}>${content}</a>`
+
+export const segments = (label: string, links: readonly Html[]): Html =>
+  html`<nav class="seg" aria-label="${label}">${links}</nav>`
+
+export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlValue])[]): Html => {
+  const shown = pairs.filter(([, value]) => value !== undefined)
+  return html`<dl>
+    ${shown.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd> `,
     )}
   </dl>`
+}
 
-/** A list of counts, each with a bar behind it. */
 export function bars<Row extends NameCount>(
   rows: readonly Row[],
   hrefOf: (row: Row) => string,
   options: {
     series?: Series
-    /** The text for a row without a name. */
     empty?: string
     noteOf?: (row: Row) => string | undefined
   } = {},
@@ -74,28 +86,20 @@ export function bars<Row extends NameCount>(
   const most = Math.max(1, ...rows.map(({ count }) => count))
   const items = rows.map(
     (row) =>
-      html`<li>
-        ${barBehind(row.count / most, series)}${nameLink(row.name, hrefOf(row), empty)}<span
+      html`${barBehind(row.count / most, series)}${nameLink(row.name, hrefOf(row), empty)}<span
           >${wholeNumber(row.count)}</span
-        ><span class="mute">${noteOf?.(row)}</span>
-      </li>`,
+        ><span class="mute">${noteOf?.(row)}</span>`,
   )
-  return html`<ol class="bars">
-    ${items}
-  </ol>`
+  return list(items, 'bars')
 }
 
 /** A name that was cut has no link: a search for it would find nothing. */
 export function nameLink(name: string, href: string, empty = 'none'): Html {
-  if (Array.from(name).length > nameMax)
-    return html`<span>${clientText(name, nameMax, listMarksMax)}</span>`
-  return shortLink(
-    href,
-    name === '' ? html`<i class="mute">${empty}</i>` : clientText(name, nameMax, listMarksMax),
-  )
+  if (name === '') return shortLink(href, html`<i class="mute">${empty}</i>`)
+  const shown = clientText(name, nameMax, listMarksMax)
+  return Array.from(name).length > nameMax ? html`<span>${shown}</span>` : shortLink(href, shown)
 }
 
-/** Says which rows are shown, with links to other pages. Undefined if all rows are shown. */
 export function pager(
   { rows, number, hasMore }: NumberedPage<unknown>,
   hrefOf: (number: number) => string,
@@ -105,12 +109,11 @@ export function pager(
   const range = `Rows ${wholeNumber(first)} to ${wholeNumber(first + rows.length - 1)}.`
   return html`<p class="pages">
     ${rows.length > 0 ? range : 'There are no more.'}
-    ${number > 1 ? html`<a href="${hrefOf(number - 1)}">Back</a>` : undefined}
-    ${hasMore ? html`<a href="${hrefOf(number + 1)}">More</a>` : undefined}
+    ${number > 1 && html`<a href="${hrefOf(number - 1)}">Back</a>`}
+    ${hasMore && html`<a href="${hrefOf(number + 1)}">More</a>`}
   </p>`
 }
 
-/** Links to the same view, one for each period. The link of the current period is marked. */
 export function periodLinks(
   current: PeriodName | undefined,
   path: string,
@@ -120,16 +123,12 @@ export function periodLinks(
   for (const name of ['period', 'from', 'to', 'after']) rest.delete(name)
   const links = names.map((name) => {
     const search = new URLSearchParams([...rest, ['period', name]])
-    return html`<a
-      href="${path}?${search.toString()}"
-      ${name === current ? html` aria-current="true"` : undefined}
-      >${periods[name].name}</a
-    >`
+    return choice(`${path}?${search.toString()}`, periods[name].name, name === current)
   })
-  return html`<nav class="seg" aria-label="Period">${links}</nav>`
+  return segments('Period', links)
 }
 
-/** The change against the period before, in words such as "+12 %, "; undefined if there was none. */
+/** Such as "+12 %"; undefined if there was nothing before. */
 export function compared(value: number, before: number): Html | undefined {
   if (before === 0) return undefined
   const change = Math.round((100 * (value - before)) / before)
@@ -140,7 +139,7 @@ export function compared(value: number, before: number): Html | undefined {
   return html`<b class="change" title="${wholeNumber(before)} in the period before">${printed}</b>`
 }
 
-/** Says when stored counts were made; undefined if the records themselves were counted. */
+/** Undefined if the records themselves were counted. */
 export function countedNote(options: { countedAtMs: number | undefined; isExact?: boolean }) {
   const { countedAtMs, isExact = false } = options
   if (isExact) return undefined
@@ -152,18 +151,17 @@ export function countedNote(options: { countedAtMs: number | undefined; isExact?
 export const ago = (ms: number, nowMs: number): string =>
   `${shortDuration(Math.max(0, nowMs - ms) / 1_000)} ago`
 
-export const badge = (content: HtmlValue, variant = 'plain'): Html =>
+export const badge = (content: HtmlValue, variant = 'secondary'): Html =>
   html`<span class="badge" data-variant="${variant}">${content}</span>`
 
-/** An alert that the latest events are not visible yet; undefined if events are not late. */
 export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined
   const waiting =
-    backlog === undefined || backlog.rows === 0
-      ? undefined
-      : html`${wholeNumber(backlog.rows)} accepted events wait in the queue; nothing is lost.
-        ${Number.isFinite(backlog.secondsToDrain) ? `At the present speed they are visible in about ${shortDuration(backlog.secondsToDrain)}.` : 'The queue is not getting shorter.'}`
+    backlog &&
+    backlog.rows > 0 &&
+    html`${wholeNumber(backlog.rows)} accepted events wait in the queue; nothing is lost.
+    ${Number.isFinite(backlog.secondsToDrain) ? `At the present speed they are visible in about ${shortDuration(backlog.secondsToDrain)}.` : 'The queue is not getting shorter.'}`
   return alert(
     'warning',
     html`<b>Events are ${shortDuration((nowMs - visibleUntilMs) / 1_000)} behind.</b> ${waiting}

@@ -6,7 +6,6 @@ import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { FullRecord, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { localTime, zoneLabel } from '../zone.ts'
-import { columnList, isEmpty } from './columns.ts'
 import { document } from './document.ts'
 import { deviceSentence, feedbackPane, firstLine } from './feedback-pane.ts'
 import {
@@ -20,6 +19,7 @@ import {
   withApp,
 } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
+import { columnList, isEmpty } from './params.ts'
 import { ago, badge, bars, card, facts } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { timeline, type RecordWithEvents } from './timeline.ts'
@@ -49,7 +49,7 @@ export function recordView(options: RecordOptions): Html {
     title: isFeedback ? 'One feedback' : 'One event',
     heading: html`${clientText(heading ?? event, 300)}
       <small
-        >${reason && badge(clientText(event, 100), isBadEvent(event) ? 'danger' : 'plain')}
+        >${reason && badge(clientText(event, 100), isBadEvent(event) ? 'danger' : 'secondary')}
         ${timeElement(time, localTime(time))} ${zoneLabel()},
         ${ago(msOf(time), header.nowMs)}</small
       >`,
@@ -66,7 +66,6 @@ export function recordView(options: RecordOptions): Html {
   })
 }
 
-/** The params of an event. A value leads to the events that have it, too. */
 const params = ({ columns }: FullRecord, { bundle_identifier: application }: RecordHead): Html =>
   card(
     'Params',

@@ -1,12 +1,13 @@
+import type { RecordKind } from '@intake/contract'
 import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import type { Match, Matches } from '../find-anything.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import { nameMax } from '../records.ts'
+import { nameMax, type Found, type RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { applicationPath, applicationTag, listPath } from './links.ts'
+import { applicationPath, applicationTag, exactPath, listPath, timeElement } from './links.ts'
 import { card, list } from './parts.ts'
 
 const headings = {
@@ -16,7 +17,6 @@ const headings = {
   user: 'Users',
 } as const
 
-/** What was found by name, with counts; if nothing was found, what is near. */
 export function searchView(header: Header, query: string, { found, near }: Matches): Html {
   const kinds = Object.keys(headings) as Match['kind'][]
   const groups = kinds.map((kind) => {
@@ -32,15 +32,13 @@ export function searchView(header: Header, query: string, { found, near }: Match
       found.length > 0
         ? groups
         : html`<p>
-              ${query === '' ? undefined : 'Nothing has this name or id. '}Search for an id, an
-              e-mail address, a user or device, or a part of the name of an event, param or
-              application.
+              ${query !== '' && 'Nothing has this name or id. '}Search for an id, an e-mail address,
+              a user or device, or a part of the name of an event, param or application.
             </p>
             ${nearCard(near)}`,
   })
 }
 
-/** Names like one that was not found; undefined if there is none. */
 export const nearCard = (near: readonly Match[]): Html | undefined =>
   near.length === 0 ? undefined : card('Names like it', matchList(near))
 
@@ -48,9 +46,9 @@ const matchList = (matches: readonly Match[]): Html =>
   list(
     matches.map((match) => {
       const { application, kind, name, event, events } = match
-      const shown = html`${kind === 'param' ? html`${clientText(event, nameMax)} · ` : undefined}${clientText(name.replaceAll('%2E', '.'), nameMax)}`
+      const shown = html`${kind === 'param' && html`${clientText(event, nameMax)} · `}${clientText(name.replaceAll('%2E', '.'), nameMax)}`
       return html`${isWhole(match) ? html`<a href="${pathOf(match)}">${shown}</a>` : shown}
-        ${kind === 'application' ? undefined : applicationTag(application)}
+        ${kind !== 'application' && applicationTag(application)}
         <small>${wholeNumber(events)} ${plural(events, 'event')} in 30 days</small>`
     }),
   )
@@ -67,4 +65,29 @@ function pathOf({ kind, application, event, name }: Match): string {
     period,
     ...(kind === 'user' ? { user: name } : { event }),
   })
+}
+
+export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
+  const { feedback, logs } = found
+  const isCut = feedback.unread !== undefined || logs.unread !== undefined
+  const total = feedback.rows.length + logs.rows.length
+  return document({
+    header,
+    title: total === 0 ? 'Nothing found' : 'Found',
+    body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
+      <p>
+        ${total === 0 ? 'No record, dead letter, request or device has this id.' : `${total} found.`}
+        ${isCut && 'The search took long and was ended; older records were not searched.'}
+      </p>`,
+  })
+}
+
+function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefined {
+  if (heads.length === 0) return undefined
+  const items = heads.map(
+    (head) =>
+      html`<a href="${exactPath(kind, head)}">${timeElement(head.time)}</a>
+        ${clientText(head.bundle_identifier, 300)} ${head.id}, device ${head.device_uuid}`,
+  )
+  return card(kind === 'feedback' ? 'Feedback' : 'Events', list(items))
 }

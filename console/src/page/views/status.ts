@@ -8,26 +8,22 @@ import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Backlog, Header, WorkerState } from '../worker-state.ts'
-import type { RaisedAlert } from '../read-alerts.ts'
-import { alertCard } from './alerts.ts'
+import type { RaisedAlert } from '../findings.ts'
 import { table } from '../table.ts'
 import { clockTime } from '../zone.ts'
 import { document } from './document.ts'
+import { alertCard } from './findings.ts'
 import { helpLink, withApp } from './links.ts'
 import { arrivalChart, meaningOf, senderName, sumOf, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, list, mute, problemAlert, tile } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
-/** The data of the status view that comes from ClickHouse. */
 export interface StatusData {
-  /** The arrivals in each minute of the last hour. */
   minutes: Arrivals[]
   minuteSteps: Steps
-  /** The outcomes in each hour of the last day, by key and code. */
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames
-  /** Alerts on events that fire or are unknown. */
   alerts: RaisedAlert[]
 }
 
@@ -36,7 +32,6 @@ type AllProcesses = Awaited<ReturnType<WorkerState['processes']>>
 
 const absent = '–'
 
-/** The kinds of records whose queue an operator has paused. */
 function pausedKinds({ problems: present }: Header): RecordKind[] {
   const detail = present.find(({ code }) => code === 'queue_paused')?.detail
   return kinds.filter((kind) => detail?.includes(kind))
@@ -74,7 +69,6 @@ export function statusView(options: {
   })
 }
 
-/** Shows the steps that a record passes through, and the present state of each step. */
 function way(header: Header, data: StatusData | undefined, processes: AllProcesses): Html {
   const { logs, feedback } = header.freshness
   const { backlog, isLate } = logs
@@ -113,7 +107,6 @@ function way(header: Header, data: StatusData | undefined, processes: AllProcess
   </div>`
 }
 
-/** How long the queue needs to become empty. */
 function drain(backlog: Backlog | undefined): string {
   if (backlog === undefined) return 'Redis does not respond'
   if (backlog.rows === 0) return 'empty'
@@ -125,7 +118,6 @@ function drain(backlog: Backlog | undefined): string {
 const isMissing = (processes: ReportingProcesses | undefined) =>
   processes !== undefined && (processes.reporting === 0 || processes.stopped > 0)
 
-/** Shows how many processes report and how many have stopped; undefined if that is not known. */
 function reports(service: ReportingService, processes: AllProcesses): string | undefined {
   if (processes === undefined) return undefined
   const { reporting, stopped, stoppedAtMs } = processes[service]

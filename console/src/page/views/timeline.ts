@@ -6,8 +6,9 @@ import { eventsAroundMax } from '../list-records.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary, FullRecord, RecordHead } from '../records.ts'
 import { clockElement, deviceLink, exactPath, msOf } from './links.ts'
+import { sumOf } from './outcomes.ts'
 import { paramList } from './params.ts'
-import { card } from './parts.ts'
+import { card, details } from './parts.ts'
 
 export interface RecordWithEvents {
   record: FullRecord
@@ -18,7 +19,6 @@ export interface RecordWithEvents {
 /** After a longer pause a new session begins, as in `intake.sessions`. */
 const sessionMs = 30 * 60_000
 
-/** Shows what the device did around a record: the session of the record, and others folded. */
 export function timeline(
   { record, around }: RecordWithEvents,
   { head, app }: { head: RecordHead; app: string | undefined },
@@ -32,17 +32,15 @@ export function timeline(
           ${session.map((moment) => momentRow(moment, record, { head, app }))}
         </ol>`
         if (session.some(({ row }) => row === undefined)) return line
-        const events = session.reduce((sum, { times }) => sum + times, 0)
+        const events = sumOf(session, ({ times }) => times)
         const isEarlier = session[0]!.distanceMs < 0
         const nearest = isEarlier ? session.at(-1)! : session[0]!
-        return html`<details>
-          <summary>
-            ${shortDuration(Math.abs(nearest.distanceMs) / 1_000)}
+        return details(
+          html`${shortDuration(Math.abs(nearest.distanceMs) / 1_000)}
             ${isEarlier ? 'earlier' : 'later'}:
-            <small>${events} ${plural(events, 'event')}</small>
-          </summary>
-          ${line}
-        </details>`
+            <small>${events} ${plural(events, 'event')}</small>`,
+          line,
+        )
       })}
       <p class="pages">
         ${deviceLink('logs', head, 'All events of this device')}${deviceLink('feedback', head, 'All its feedback')}
@@ -50,12 +48,10 @@ export function timeline(
   )
 }
 
-/** One line of the time line: an event or, if undefined, the record itself. */
+/** An event or, if `row` is undefined, the record itself. */
 interface Moment {
   row: EventSummary | undefined
-  /** How many equal events follow each other here. */
   times: number
-  /** The time from the record to it. */
   distanceMs: number
 }
 
@@ -97,6 +93,6 @@ function momentRow(
     >${clockElement(row.time)}<a href="${exactPath('logs', row, app)}"
       >${clientText(row.event, 100)}</a
     >
-    <div>${times > 1 ? html`<b>×${times}</b> ` : undefined}${paramList(row.params_start)}</div>
+    <div>${times > 1 && html`<b>×${times}</b> `}${paramList(row.params_start)}</div>
   </li>`
 }

@@ -1,17 +1,20 @@
 import { dayMs } from '@intake/contract'
+import { plural } from '@intake/runtime'
+import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { percent } from '../numbers.ts'
+import { percent, wholeNumber } from '../numbers.ts'
 import type { PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
-import { weeksMax, type VersionSessions, type WeekDevices } from '../read-usage.ts'
+import { weeksMax, type Crash, type VersionSessions, type WeekDevices } from '../read-usage.ts'
 import { table } from '../table.ts'
-import { byName, listPath } from './links.ts'
-import { card, mute, nameLink } from './parts.ts'
+import { byName, listPath, recordPath } from './links.ts'
+import { sumOf } from './outcomes.ts'
+import { ago, badge, card, list, mute, nameLink } from './parts.ts'
 
 /** A share of sessions without a crash, with the decimal that makes the difference. */
 export const crashFreeOf = (sessions: readonly VersionSessions[]): string | undefined => {
-  const all = sessions.reduce((sum, one) => sum + one.sessions, 0)
-  const free = sessions.reduce((sum, one) => sum + one.crashFree, 0)
+  const all = sumOf(sessions, (one) => one.sessions)
+  const free = sumOf(sessions, (one) => one.crashFree)
   // Rounds down: 99.96 % is not 100 %.
   return all === 0 ? undefined : `${(Math.floor((1_000 * free) / all) / 10).toFixed(1)} %`
 }
@@ -23,7 +26,6 @@ const tooMany = (query: string): Html | undefined =>
     html`Too many events to count this for a view: <a href="/help/queries#${query}">the query</a>.`,
   )
 
-/** The versions with most devices, with their sessions. */
 export function versionCard(options: {
   application: string
   period: PeriodName
@@ -50,7 +52,6 @@ export function versionCard(options: {
   )
 }
 
-/** How many devices were new in each week, and how many of them came back. */
 export function weekCard(weeks: readonly WeekDevices[] | undefined, nowMs: number): Html {
   const later = Array.from({ length: weeksMax - 1 }, (_, index) => index + 1)
   const shareOf = ({ week, devices }: WeekDevices, n: number) =>
@@ -69,4 +70,27 @@ export function weekCard(weeks: readonly WeekDevices[] | undefined, nowMs: numbe
           ),
         ]),
   )
+}
+
+export function crashCard(
+  application: string,
+  crashes: readonly Crash[],
+  { fromMs, nowMs }: { fromMs: number; nowMs: number },
+): Html {
+  const heading = html`Crashes <small>by stack trace</small>
+    <a href="${listPath('logs', { application, event: 'crash' })}">all crashes</a>`
+  const items = crashes.map((crash) => {
+    const { title, devices, events, first_version: first, last_version: last, newSinceMs } = crash
+    const versions = first === last ? first : `${first} to ${last}`
+    return html`<a href="${recordPath('logs', crash.example_id)}"
+        >${title === '' ? 'without a stack trace' : clientText(title, 200)}</a
+      >
+      ${newSinceMs >= fromMs ? badge('new', 'danger') : undefined}
+      <small
+        >${wholeNumber(devices)} ${plural(devices, 'device')}, ${wholeNumber(events)}
+        ${plural(events, 'event')}${versions === '' ? undefined : html`, version ${clientText(versions, 100)}`},
+        first ${ago(newSinceMs, nowMs)}</small
+      >`
+  })
+  return card(heading, items.length === 0 ? mute('None.') : list(items))
 }

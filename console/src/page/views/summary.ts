@@ -1,0 +1,94 @@
+import type { Series } from '../charts.ts'
+import { clientText } from '../client-text.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
+import { percent, wholeNumber } from '../numbers.ts'
+import type { Summary } from '../overview.ts'
+import { periods, type PeriodName } from '../period.ts'
+import type { TopEvent } from '../read-counts.ts'
+import type { FeedbackSummary } from '../records.ts'
+import type { ListSearch } from '../search.ts'
+import type { Header } from '../worker-state.ts'
+import {
+  applicationTag,
+  byName,
+  exactPath,
+  listLink,
+  listPath,
+  msOf,
+  timeElement,
+} from './links.ts'
+import { ago, badge, bars, compared, countedNote, meta, tile } from './parts.ts'
+import { pictures, type SignPicture } from './pictures.ts'
+
+const titles = { events: 'Events', devices: 'Active devices', feedback: 'Feedback' } as const
+
+/** What the overview and the view of one application say of the same numbers. */
+export function countTile(
+  { data, period, application }: { data: Summary; period: PeriodName; application?: string },
+  name: keyof typeof titles,
+  { more, chart }: { more?: HtmlValue; chart?: Html } = {},
+): Html {
+  const [now, before] = [data.now[name], data.before[name]]
+  const isCounted = now > 0 || name === 'feedback' || data.isExact || data.countedAtMs !== undefined
+  const last = `last ${periods[period].name}`
+  const link = name === 'feedback' ? listLink('feedback', { application, period }, last) : last
+  return tile({
+    title: titles[name],
+    value: isCounted ? wholeNumber(now) : '…',
+    note: html`${isCounted ? html`${compared(now, before)} ${link}` : countedNote(data)}${more}`,
+    chart,
+  })
+}
+
+/** The most frequent of the events that `search` limits; the share of each is that of all events. */
+export const eventBars = (
+  rows: readonly TopEvent[],
+  search: ListSearch,
+  series: Series = 'events',
+): Html =>
+  bars(rows, ({ name }) => listPath('logs', { ...search, ...byName('event', name) }), {
+    series,
+    empty: 'others',
+    noteOf: ({ count, total }) => percent(count / total),
+  })
+
+interface Latest {
+  header: Header
+  data: Summary
+  sign: SignPicture
+  application?: string
+}
+
+export const latestFeedback = (options: Latest): Html =>
+  html`<section class="mini">
+    <div class="title">
+      <h2>Latest feedback</h2>
+      ${listLink('feedback', { application: options.application }, 'all feedback')}
+    </div>
+    <ul class="grid g3">
+      ${options.data.feedback.map((row) => feedbackItem(row, options))}
+    </ul>
+  </section>`
+
+function feedbackItem(row: FeedbackSummary, { header, sign }: Latest): Html {
+  const { time, bundle_identifier: application, version, email, text_start } = row
+  const isCut = row.text_length > Array.from(text_start).length
+  const path = exactPath('feedback', row, header.app)
+  const device = [row.model, row.os].filter(Boolean).join(' · ')
+  return html`<li class="card item">
+    <h2>
+      <a href="${path}">${timeElement(time, ago(msOf(time), header.nowMs))}</a
+      >${email === null ? 'no e-mail' : clientText(email, 300)}
+    </h2>
+    <p class="text">
+      ${clientText(text_start)}${isCut && html` <a href="${path}">… all ${row.text_length} characters</a>`}
+    </p>
+    ${meta([
+      header.app === undefined && applicationTag(application),
+      version && badge(listLink('feedback', { application, version }, clientText(version, 300))),
+      device && clientText(device, 210),
+      row.country && clientText(row.country),
+    ])}
+    ${pictures(row.attachments, sign)}
+  </li> `
+}
