@@ -69,7 +69,7 @@ export async function guardAccess(
   })
 }
 
-/** Whether a request has no readable password; that is how the plugin says so. */
+/** Whether a request has no readable password. The plugin says so by this code. */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'

@@ -4,7 +4,7 @@ export const badWords = 'crash crashed error errors exception anr fail failed fa
 )
 
 const spelled = (spell: (word: string) => string) => badWords.map(spell).join('|')
-/** Matches `payment_failed`, `NetworkError` and `APP_CRASH`, not `error_resolved`, in ClickHouse too. */
+/** Matches `payment_failed`, `NetworkError`, `APP_CRASH`, not `error_resolved`; also in ClickHouse. */
 export const badNames =
   `(?:^|[^A-Za-z])(?:${spelled((word) => word)})$|` +
   `(?:${spelled((word) => word.charAt(0).toUpperCase() + word.slice(1))})$|` +

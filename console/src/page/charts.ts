@@ -27,7 +27,7 @@ interface Chart {
    * SVG does not show it. A text from a client must be given as `Html`, which is escaped.
    */
   columns: readonly (readonly [Series, name: string | Html])[]
-  /** For screen readers. */
+  /** Screen readers read it instead of the chart. */
   label: string
   legend?: Html | undefined
   href?: ((fromMs: number) => string) | undefined
@@ -64,16 +64,9 @@ export function chart(options: Chart): Html {
     (layer, index) =>
       html`<g class="s-${columns[index]?.[0]}"
         >${layer.map((part) => {
-          if (part[1] <= part[0]) return undefined
           const { t } = part.data
-          const height = Math.max(1.5, y(part[0]) - y(part[1]))
-          return html`<rect
-            x="${percentOf(x(t) ?? 0)}"
-            width="${percentOf(x.bandwidth())}"
-            y="${pixels(Math.min(y(part[1]), bottom - 1.5))}"
-            height="${pixels(height)}"
-            ${t + stepMs > completeUntilMs ? html`class="part"` : undefined}
-          />`
+          const isPart = t + stepMs > completeUntilMs
+          return column(x(t), x.bandwidth(), { from: y(part[0]), to: y(part[1]), bottom, isPart })
         })}</g
       >`,
   )
@@ -116,7 +109,7 @@ function axisTime(date: Date, stepMs: number): string {
 const stepTime = (ms: number, stepMs: number): string =>
   stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString()
 
-/** For the keyboard and for screen readers. */
+/** The table serves the keyboard and screen readers. */
 function numbersTable({ points, columns, href, stepMs }: Chart): Html {
   const printed = (t: number) =>
     stepTime(t, stepMs).slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
@@ -133,6 +126,22 @@ function numbersTable({ points, columns, href, stepMs }: Chart): Html {
   </details>`
 }
 
+/** Draws a column that is high enough to be seen; `from` is below `to`, in pixels from the top. */
+function column(
+  x: number | undefined,
+  width: number,
+  { from, to, bottom: end, isPart }: { from: number; to: number; bottom: number; isPart: boolean },
+): Html | undefined {
+  if (to >= from) return undefined
+  return html`<rect
+    x="${percentOf(x ?? 0)}"
+    width="${percentOf(width)}"
+    y="${pixels(Math.min(to, end - 1.5))}"
+    height="${pixels(Math.max(1.5, from - to))}"
+    ${isPart && html`class="part"`}
+  />`
+}
+
 export function spark(
   values: readonly number[],
   { series = 'events', height = 28 }: { series?: Series; height?: number } = {},
@@ -141,17 +150,10 @@ export function spark(
     values.map((_, index) => index),
     [0, 100],
   ).paddingInner(0.25)
-  const y = scaleLinear([0, Math.max(1, ...values)], [0, height - 1])
+  const y = scaleLinear([0, Math.max(1, ...values)], [height, 1])
   const bars = values.map((value, index) => {
-    if (value <= 0) return undefined
-    const tall = Math.max(1.5, y(value))
-    return html`<rect
-      x="${percentOf(x(index) ?? 0)}"
-      width="${percentOf(x.bandwidth())}"
-      y="${pixels(height - tall)}"
-      height="${pixels(tall)}"
-      ${index === values.length - 1 ? html` class="part"` : undefined}
-    />`
+    const isPart = index === values.length - 1
+    return column(x(index), x.bandwidth(), { from: height, to: y(value), bottom: height, isPart })
   })
   return html`<svg class="spark s-${series}" width="100%" height="${height}" aria-hidden="true">
     ${bars}

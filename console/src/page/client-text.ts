@@ -28,7 +28,7 @@ export function clientText(value: string, lengthMax = 20_000, marksMax = 100): H
 export const listMarksMax = 4
 const ascii = /^[ -~]*$/
 
-/** In a long list: a short text of ASCII characters cannot mislead, so it needs no markup. */
+/** A short text of ASCII characters cannot mislead: without markup, long lists stay small. */
 export const listText = (text: string, lengthMax: number): HtmlValue =>
   text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax, listMarksMax)
 

@@ -1,7 +1,6 @@
 import type { CountReader } from './count-reader.ts'
 import { whereOf } from './list-records.ts'
 import { seriesOf, startsOf, stepOf, type Steps } from './period.ts'
-import { querySettings } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
@@ -16,7 +15,7 @@ const directMsMax = 24 * hourMs + 3 * hourMs
 export interface EventCounts {
   points: { t: number; events: number }[]
   total: number
-  /** In ms since 1970; undefined if all events were counted for this request. */
+  /** The time is in ms since 1970; undefined if all events were counted for this request. */
   countedAtMs: number | undefined
 }
 
@@ -56,7 +55,7 @@ export async function countEvents(
   const { where, params } = whereOf(search, steps)
   const rows = await reader.query<{ at: number; number: number }>(
     `SELECT ${stepOf('time', steps)} AS at, sum(events) AS number FROM ${source}
-     WHERE ${where} GROUP BY at ${querySettings}`,
+     WHERE ${where} GROUP BY at`,
     params,
   )
   const series = seriesOf(

@@ -1,5 +1,5 @@
 import { sqlTime } from '@intake/clickhouse'
-import { querySettings, type RecordReader } from './records.ts'
+import { type RecordReader } from './records.ts'
 
 /** Reads counts of events, from what was counted before or from the records themselves. */
 export interface CountReader extends RecordReader {
@@ -19,7 +19,7 @@ const smallMax = 100_000
 export async function readIsSmall(reader: RecordReader): Promise<boolean> {
   const [row] = await reader.query<{ records: number }>(
     // Small blocks, because ClickHouse reads some of each part before the limit ends the query.
-    `SELECT count() AS records FROM (SELECT 1 FROM intake.logs LIMIT ${smallMax}) ${querySettings}, max_block_size = 1024`,
+    `SELECT count() AS records FROM (SELECT 1 FROM intake.logs LIMIT ${smallMax}) SETTINGS max_block_size = 1024`,
   )
   return (row?.records ?? 0) < smallMax
 }

@@ -1,10 +1,4 @@
-import {
-  querySettings,
-  readPage,
-  type NumberedPage,
-  type RecordHead,
-  type RecordReader,
-} from './records.ts'
+import { readPage, type RecordHead, type RecordReader } from './records.ts'
 
 export interface DeadLetterSummary extends RecordHead {
   table: string
@@ -20,12 +14,8 @@ export interface DeadLetterSummary extends RecordHead {
 const idCondition = `(id = {id:UUID} OR has(
   [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
 
-/** Newest first. `id` selects those with this record id, request id or `feedback.id`. */
-export const listDeadLetters = (
-  reader: RecordReader,
-  number: number,
-  id?: string,
-): Promise<NumberedPage<DeadLetterSummary>> =>
+/** @param id selects the dead letters with this record id, request id or `feedback.id` */
+export const listDeadLetters = (reader: RecordReader, number: number, id?: string) =>
   readPage<DeadLetterSummary>(
     reader,
     number,
@@ -46,5 +36,5 @@ export interface DeadLetterReason {
 export const countDeadLetters = (reader: RecordReader): Promise<DeadLetterReason[]> =>
   reader.query<DeadLetterReason>(
     `SELECT bundle_identifier, error_code, count() AS letters FROM intake.dead_letters
-     GROUP BY bundle_identifier, error_code ORDER BY letters DESC, error_code LIMIT 100 ${querySettings}`,
+     GROUP BY bundle_identifier, error_code ORDER BY letters DESC, error_code LIMIT 100`,
   )

@@ -1,6 +1,6 @@
 import { whereOf } from './list-records.ts'
 import type { TimeWindow } from './read-in-windows.ts'
-import { querySettings, type RecordReader } from './records.ts'
+import { type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 
 /** ClickHouse gives a reader of the page no more rows for one query. */
@@ -35,7 +35,7 @@ export async function readFeedbackCsv(
     `SELECT ${names.map((name) => `${columns[name]} AS ${name}_`).join(', ')}
      FROM intake.feedback
      WHERE ${where}
-     ORDER BY time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+     ORDER BY time DESC, id DESC LIMIT ${rowsMax}`,
     params,
   )
   return [

@@ -1,8 +1,9 @@
 import type { CountReader } from './count-reader.ts'
 import { whereOf } from './list-records.ts'
+import { sumOf } from './numbers.ts'
 import { startsOf, stepOf, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
-import { cutName, querySettings } from './records.ts'
+import { cutName } from './records.ts'
 import type { Search } from './search.ts'
 
 export interface FeedbackFacets {
@@ -32,7 +33,7 @@ export async function readFeedbackFacets(
          ('pictures', if(attachment_count > 0, '1', '0')),
          ('email', if(email IS NULL, '0', '1'))] AS pair
        WHERE ${where}
-       GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,
+       GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet`,
     params,
   )
   const of = (facet: Facet) => rows.filter((row) => row.facet === facet)
@@ -48,7 +49,7 @@ export async function readFeedbackFacets(
   const points = startsOf(steps).map((t) => ({ t, feedback: countOf('step', String(t / 1_000)) }))
   const devicesOf = new Map(devices.map(({ name, count }) => [name, count]))
   return {
-    total: points.reduce((sum, { feedback }) => sum + feedback, 0),
+    total: sumOf(points, ({ feedback }) => feedback),
     withPictures: countOf('pictures', '1'),
     withEmail: countOf('email', '1'),
     points,

@@ -3,11 +3,8 @@ import { PageError } from './page-error.ts'
 import { readText } from './search.ts'
 
 /** The words of a filter, as in `intake tail`, and the fields of the query string they stand for. */
-const fieldOf = new Map([
-  ['bundle', 'app'],
-  ...['event', 'version', 'user', 'device', 'key', 'has', 'without'].map((word) => [word, word]),
-] as [word: string, field: string][])
-const wordOf = new Map([...fieldOf].map(([word, field]) => [field, word]))
+const words = ['bundle', 'event', 'version', 'user', 'device', 'key', 'has', 'without']
+const fieldOf = (word: string) => (word === 'bundle' ? 'app' : word)
 
 const term = /(?:([^\s:"]+):)?("[^"]*"|\S+)/g
 
@@ -29,7 +26,7 @@ export function withTyped(query: URLSearchParams, kind: RecordKind): string | un
     const value = quoted.replaceAll('"', '')
     if (word === undefined && isUuid(value)) all.set('device', value)
     else if (word === undefined) texts.push(value)
-    else if (fieldOf.has(word)) all.set(fieldOf.get(word) ?? word, value)
+    else if (words.includes(word)) all.set(fieldOf(word), value)
     else if (/^(?:params|extra)\./.test(word)) all.set(word, value)
     else if (kind === 'feedback') texts.push(whole)
     else throw new PageError(400, unknownWord)
@@ -38,13 +35,11 @@ export function withTyped(query: URLSearchParams, kind: RecordKind): string | un
   return all.toString()
 }
 
-const unknownWord = `A filter has the words ${[...fieldOf.keys()].join(', ')} and params.<name>, such as event:crash version:3.5.0 params.screen:cart.`
+const unknownWord = `A filter has the words ${words.join(', ')} and params.<name>, such as event:crash version:3.5.0 params.screen:cart.`
 
 /** The word of a field of the query string; undefined if no filter can have it. */
 export const filterWord = (field: string): string | undefined =>
-  field.startsWith('params.') || field.startsWith('extra.') || field === 'text'
-    ? field
-    : wordOf.get(field)
+  /^(?:params|extra)\.|^text$/.test(field) ? field : words.find((word) => fieldOf(word) === field)
 
 export const printTerm = (word: string, value: string): string =>
   `${word}:${/\s/.test(value) ? `"${value}"` : value}`

@@ -1,5 +1,5 @@
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication, querySettings } from './records.ts'
+import { cutName, ofApplication } from './records.ts'
 
 /** What has a name that contains the searched text, with the number of its events in 30 days. */
 export interface Match {
@@ -34,9 +34,9 @@ export async function findAnything(
   text: string,
   application: string | undefined,
 ): Promise<Matches> {
+  if (text === '') return { found: [], near: [] }
   const where = ofApplication(application)
-  const read = (sql: string) =>
-    counts.query<Match>(`${sql} ${querySettings}`, { text, application })
+  const read = (sql: string) => counts.query<Match>(`${sql}`, { text, application })
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
     FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`

@@ -3,19 +3,13 @@ import { limits, type RecordKind } from '@intake/contract'
 import { parseLossless } from '@intake/json'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
-import {
-  querySettings,
-  type Found,
-  type FullRecord,
-  type RecordHead,
-  type RecordReader,
-} from './records.ts'
+import { type Found, type FullRecord, type RecordHead, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
 
 /** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** At most ten; there may be several, from different devices or applications. */
+/** Resolves to at most ten records: different devices or applications may have sent the same id. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
@@ -26,13 +20,13 @@ export async function findById(
   const lines = await reader.lines(
     `SELECT * FROM intake.${kind}
      WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID}
-     ORDER BY bundle_identifier, device_uuid LIMIT 10 ${querySettings}`,
+     ORDER BY bundle_identifier, device_uuid LIMIT 10`,
     { time: sqlTime(new Date(timeMs)), id },
   )
   return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
 }
 
-/** By request id, or by the `feedback.id` of a client; newest first. */
+/** Finds records by their request id or by the `feedback.id` of a client, newest first. */
 export async function findByOtherId(
   reader: RecordReader,
   kind: RecordKind,
@@ -49,7 +43,7 @@ export async function findByOtherId(
       reader.query<RecordHead>(
         `SELECT id, time, bundle_identifier, device_uuid FROM intake.${kind}
          WHERE ${inWindow('time')} AND ${condition}
-         ORDER BY time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+         ORDER BY time DESC, id DESC LIMIT ${rowsMax}`,
         { id, ...windowParams(window) },
       ),
   })

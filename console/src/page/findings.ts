@@ -2,12 +2,12 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import { readVersionCodes } from './read-catalogue.ts'
-import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, type RecordReader } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
   alerts: RaisedAlert[]
-  /** First seen in the last day, or only in the newest of several versions; most events first. */
+  /** They were first seen in the last day, or only in the newest of several versions. */
   newErrors: (EventFinding & { version: string })[]
   /** Applications that sent events every day and have sent none for a day. */
   silent: Omit<EventFinding, 'event'>[]
@@ -54,18 +54,17 @@ export async function readFindings(
 ): Promise<Findings> {
   const where = ofApplication(application)
   const read = <Row>(sql: string) =>
-    reader.query<Row>(`${sql} LIMIT ${findingsMax} ${querySettings}`, { application, badNames })
+    reader.query<Row>(`${sql} LIMIT ${findingsMax}`, { application, badNames })
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
       min(hour) AS first, max(hour) AS last, ${cutName('argMax(version_name, hour)')} AS version
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
-  type Seconds = Omit<EventFinding, 'atMs'> & { at: number; version: string }
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
     readRaisedAlerts(reader, application),
-    read<Seconds>(
-      `SELECT bundle_identifier, event, number AS events, toUnixTimestamp(first) AS at, version
+    read<EventFinding & { version: string }>(
+      `SELECT bundle_identifier, event, number AS events, 1000 * toUnixTimestamp(first) AS atMs, version
        FROM (
          SELECT bundle_identifier, ${cutName('event')} AS event, sum(events) AS number, min(hour) AS first,
            max(ifNull(version_code, 0)) AS code, min(ifNull(version_code, 0)) AS lowest,
@@ -81,15 +80,15 @@ export async function readFindings(
          OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
        ORDER BY events DESC, bundle_identifier, event`,
     ),
-    read<Seconds>(
+    read<EventFinding & { version: string }>(
       `SELECT bundle_identifier, '' AS event, '' AS version, sum(before) AS events,
-         toUnixTimestamp(max(last)) AS at
+         1000 * toUnixTimestamp(max(last)) AS atMs
        FROM (${days}) GROUP BY bundle_identifier
        HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3
        ORDER BY events DESC, bundle_identifier`,
     ),
-    read<Seconds>(
-      `SELECT bundle_identifier, event, before AS events, toUnixTimestamp(last) AS at, version
+    read<EventFinding & { version: string }>(
+      `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs, version
        FROM (${days})
        WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
@@ -109,15 +108,7 @@ export async function readFindings(
        ORDER BY sum(warnings.records) DESC, bundle_identifier, event, path`,
     ),
   ])
-  const inMs = ({ at, ...row }: Seconds) => ({ ...row, atMs: at * 1_000 })
-  return {
-    alerts,
-    newErrors: newErrors.map(inMs),
-    silent: silent.map(inMs),
-    stopped: stopped.map(inMs),
-    drift: await named(reader, drift),
-    personal,
-  }
+  return { alerts, newErrors, silent, stopped, drift: await named(reader, drift), personal }
 }
 
 /** Names the version of the first finding, which was compared by its code. Only this one is shown. */
@@ -136,8 +127,7 @@ export interface RaisedAlert {
   event: string
   state: 'firing' | 'unknown'
   value: number | null
-  /** In seconds since 1970. */
-  since: number
+  sinceMs: number
 }
 
 const alertsMax = 200
@@ -154,10 +144,10 @@ export async function readRaisedAlerts(
 ): Promise<RaisedAlert[]> {
   try {
     return await reader.query<RaisedAlert>(
-      `SELECT bundle_identifier, event, state, value, toUnixTimestamp(since) AS since
+      `SELECT bundle_identifier, event, state, value, 1000 * toUnixTimestamp(since) AS sinceMs
        FROM intake.alert_states AS states
        WHERE state != 'ok' AND ${ofApplication(application)}
-       ORDER BY state, states.since DESC, id LIMIT ${alertsMax} ${querySettings}`,
+       ORDER BY state, states.since DESC, id LIMIT ${alertsMax}`,
       { application },
     )
   } catch (error) {

@@ -1,7 +1,7 @@
 import { dayMs } from '@intake/contract'
 import { whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
-import { cutName, querySettings, type FullRecord, type RecordReader } from './records.ts'
+import { cutName, type FullRecord, type RecordReader } from './records.ts'
 import { searchLengthMax, type Search } from './search.ts'
 
 /** Params in which apps give the reason of a crash or an error; the first that is a text counts. */
@@ -49,7 +49,7 @@ export async function readHowOften(
     `SELECT ${cutName("ifNull(device.version_name, '')")} AS name, count() AS count, count AS events,
        uniq(device_uuid) AS devices, min(time) AS first, max(time) AS last
      FROM intake.logs WHERE ${where}
-     GROUP BY GROUPING SETS ((), (name)) ORDER BY grouping(name) DESC, count DESC, name LIMIT 7 ${querySettings}`,
+     GROUP BY GROUPING SETS ((), (name)) ORDER BY grouping(name) DESC, count DESC, name LIMIT 7`,
     params,
   )
   return total && { search, ...total, versions }

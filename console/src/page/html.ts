@@ -1,4 +1,4 @@
-/** Markup that may be sent unescaped. Only `html` and `trusted` create it, so no row can be markup. */
+/** Markup that is sent unescaped. Only `html` and `trusted` create it, so no row can be markup. */
 export class Html {
   readonly #markup: string
   constructor(markup: string) {

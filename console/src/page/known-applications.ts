@@ -1,8 +1,7 @@
-import { systemClock, withTimeout } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
+import type { Cache } from './cached.ts'
 import type { CountReader } from './count-reader.ts'
-import { querySettings } from './records.ts'
 
-const keptMs = 30_000
 /** How long the first view waits for the list. Later views show the former list at once. */
 const firstWaitMs = 500
 const applicationsMax = 50
@@ -13,11 +12,9 @@ const applicationsMax = 50
  */
 export function createKnownApplications(
   counts: () => Promise<CountReader>,
-  clock = systemClock,
+  cached: Cache,
 ): () => Promise<readonly string[]> {
-  let known: readonly string[] = []
-  let reading: Promise<void> | undefined
-  let readAtMs = -Infinity
+  let known: readonly string[] | undefined
   async function read(): Promise<void> {
     const reader = await counts()
     const rows = await reader.query<{ name: string }>(
@@ -25,18 +22,14 @@ export function createKnownApplications(
          SELECT bundle_identifier, events FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
          UNION ALL
          SELECT bundle_identifier, 0 FROM intake.feedback WHERE time >= now('UTC') - INTERVAL 30 DAY)
-       GROUP BY name ORDER BY sum(events) DESC, name LIMIT ${applicationsMax} ${querySettings}`,
+       GROUP BY name ORDER BY sum(events) DESC, name LIMIT ${applicationsMax}`,
     )
     known = rows.map(({ name }) => name)
-    readAtMs = clock.now()
   }
   return async () => {
-    if (clock.now() - readAtMs > keptMs)
-      reading ??= read()
-        .catch(() => {})
-        .finally(() => (reading = undefined))
-    if (readAtMs === -Infinity && reading !== undefined)
+    const reading = cached('applications', read).catch(() => {})
+    if (known === undefined)
       await withTimeout(reading, firstWaitMs, 'reading the applications').catch(() => {})
-    return known
+    return known ?? []
   }
 }

@@ -3,7 +3,6 @@ import { limits, type RecordKind } from '@intake/contract'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows, type TimeWindow } from './read-in-windows.ts'
 import {
-  querySettings,
   type EventSummary,
   type FeedbackSummary,
   type Found,
@@ -99,8 +98,7 @@ async function readWindow<Kind extends RecordKind>(
        WHERE ${where}
        ORDER BY ${sorted} LIMIT ${rowsMax}
      )
-     ORDER BY ${sorted} LIMIT ${rowsMax}
-     ${querySettings}`,
+     ORDER BY ${sorted} LIMIT ${rowsMax}`,
     params,
   )
 }

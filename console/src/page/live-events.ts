@@ -2,7 +2,7 @@ import { dayMs, limits } from '@intake/contract'
 import { summaries, whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
 import { readInWindows, type TimeWindow } from './read-in-windows.ts'
-import { querySettings, type EventSummary, type RecordReader } from './records.ts'
+import { type EventSummary, type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 
 const firstRowsMax = 50
@@ -10,7 +10,7 @@ const firstDaysMax = 11
 /** A poll returns at most this many rows: the newest ones, because the view keeps no more. */
 export const pollRowsMax = 200
 
-/** Everything that arrives until clocks of gateways may show `nowMs`. */
+/** The clocks of gateways may be ahead, so the window ends after the present. */
 const since = (fromMs: number, nowMs: number): TimeWindow => ({
   from: fromMs,
   to: nowMs + limits.eventAheadMs,
@@ -53,22 +53,18 @@ function readArrived(
   const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
   return reader.query<EventSummary>(
     `SELECT ${summaries.logs} FROM intake.logs WHERE ${where}
-     ORDER BY received_at DESC, time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+     ORDER BY received_at DESC, time DESC, id DESC LIMIT ${rowsMax}`,
     params,
   )
 }
 
 /** The eight most frequent names of the events that arrived in the last minute. */
-export function readFrequentArrivals(
-  reader: RecordReader,
-  search: Search,
-  nowMs: number,
-): Promise<NameCount[]> {
+export function readFrequentArrivals(reader: RecordReader, search: Search, nowMs: number) {
   const window = since(nowMs - 60_000, nowMs)
   const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
   return reader.query<NameCount>(
     `SELECT event AS name, count() AS count FROM intake.logs WHERE ${where}
-     GROUP BY event ORDER BY count DESC, event LIMIT 8 ${querySettings}`,
+     GROUP BY event ORDER BY count DESC, event LIMIT 8`,
     params,
   )
 }

@@ -1,7 +1,7 @@
-import { isoTime } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
 import { noFindings, readFindings, type Findings } from './findings.ts'
 import { listRecords } from './list-records.ts'
+import { sumOf } from './numbers.ts'
 import { windowBefore, type Steps } from './period.ts'
 import {
   noTotals,
@@ -14,7 +14,7 @@ import {
   type Totals,
 } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
-import { querySettings, type FeedbackSummary } from './records.ts'
+import { type FeedbackSummary } from './records.ts'
 import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 
 /** What the overview says of all applications, and the view of one application of this one. */
@@ -62,10 +62,10 @@ export interface OverviewData extends Summary {
   isPartial: boolean
 }
 
-/** In ms since 1970; undefined if none has arrived, or if too many are stored to matter. */
-export type FirstArrivals = Record<'logs' | 'feedback', number | undefined>
+/** The times are in ms since 1970; null if none arrived, or if too many are stored to matter. */
+export type FirstArrivals = Record<'logs' | 'feedback', number | null>
 
-const noArrivals: FirstArrivals = { logs: undefined, feedback: undefined }
+const noArrivals: FirstArrivals = { logs: null, feedback: null }
 
 export async function readOverview(
   counts: CountReader,
@@ -85,7 +85,7 @@ export async function readOverview(
   return {
     ...summary,
     arrivals: arrivals.filter((step) => !isBefore(step)),
-    refusedBefore: arrivals.filter(isBefore).reduce((sum, { refused }) => sum + refused, 0),
+    refusedBefore: sumOf(arrivals.filter(isBefore), ({ refused }) => refused),
     refusals,
     names: await names,
     applications,
@@ -95,17 +95,14 @@ export async function readOverview(
 }
 
 async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
-  const firstOf = async (kind: 'logs' | 'feedback') => {
-    const [row] = await counts.query<{ first: string | null }>(
-      `SELECT minOrNull(received_at) AS first FROM intake.${kind} ${querySettings}`,
-    )
-    return row?.first ? Date.parse(isoTime(row.first)) : undefined
-  }
-  const [logs, feedback] = await Promise.all([firstOf('logs'), firstOf('feedback')])
-  return { logs, feedback }
+  const [first = noArrivals] = await counts.query<FirstArrivals>(
+    `SELECT (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.logs) AS logs,
+       (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.feedback) AS feedback`,
+  )
+  return first
 }
 
-/** No event in 30 days, no feedback, no arrival or refusal in the period. */
+/** Whether there is no event in 30 days, no feedback, and no arrival or refusal in the period. */
 export const isNew = (data: OverviewData): boolean =>
   !data.isPartial &&
   [data.applications, data.feedback, data.refusals].every((rows) => rows.length === 0) &&

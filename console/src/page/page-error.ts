@@ -1,4 +1,4 @@
-/** A request gets no page. The message is shown: it says why, with nothing from the request. */
+/** The message is shown to the reader: it says why, and contains nothing from the request. */
 export class PageError extends Error {
   override readonly name = 'PageError'
   readonly statusCode: number

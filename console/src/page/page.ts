@@ -13,9 +13,9 @@ import { createKnownApplications } from './known-applications.ts'
 import { PageError } from './page-error.ts'
 import { pictureRoutes, signedPrefix } from './picture-routes.ts'
 import type { PictureStore } from './read-picture.ts'
-import type { RecordReader } from './records.ts'
+import { withLimits, type RecordReader } from './records.ts'
 import { applicationRoutes } from './routes/applications.ts'
-import type { ViewContext } from './routes/context.ts'
+import type { CsvFile, ViewContext } from './routes/context.ts'
 import { eventRoutes } from './routes/events.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { helpRoutes } from './routes/help.ts'
@@ -36,7 +36,7 @@ export interface PageOptions {
   password: string | undefined
   /** Wrong passwords are counted by it. */
   addressOf: (request: IncomingMessage) => string
-  /** Shared by all consoles; if undefined, links are valid only until this process ends. */
+  /** All consoles share it. If undefined, links are valid only until this process ends. */
   linkSecret?: string | undefined
   reader: RecordReader
   store: PictureStore | undefined
@@ -49,10 +49,10 @@ export interface PageOptions {
 
 /** Urgent views count separately. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
-/** Then the connection is closed. */
+/** The connection of a view that takes longer is closed. */
 const viewTimeoutMs = 60_000
 const awayTimeoutMs = 1_000
-/** `long` for counts of long periods, `brief` for data that many readers request at once. */
+/** `long` is for counts of long periods, `brief` for data that many readers request at once. */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
 /**
@@ -61,7 +61,8 @@ const cacheMs = { long: 60_000, brief: 1_000 }
  * elsewhere are not affected.
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
-  const { password, reader, store, keepsMetadata = false, state, log } = options
+  const { password, store, keepsMetadata = false, state } = options
+  const reader = withLimits(options.reader)
   const links = createSignedLinks(password, options.linkSecret)
   const views = createConcurrencyLimit(viewsMax)
   const urgentViews = createConcurrencyLimit(viewsMax)
@@ -69,11 +70,6 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     password !== undefined &&
     request.url.startsWith(signedPrefix) &&
     links.isValid(pathOf(request), queryOf(request))
-  const warn = limitRepeats((err, omitted) => {
-    const help = 'docs/operations/page-fails.md'
-    log.warn({ err, omitted, help }, 'the page could not be shown')
-  })
-
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
     if (!isSigned(request)) requireOwnSite(request)
@@ -84,21 +80,9 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     inZone(zone, done)
   })
   await guardAccess(app, { password, addressOf: options.addressOf, isOpen: isSigned })
-  app.setErrorHandler((error, _request, reply) => {
-    if (!(error instanceof PageError) || error.statusCode === 502) {
-      warn(error)
-      options.onFailed()
-    }
-    const { statusCode, message } = problemOf(error)
-    return sendHtml(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
-  })
-
-  app.setNotFoundHandler((_request, reply) =>
-    sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
-  )
-
+  showProblems(app, options)
   const cached = createCache(cacheMs.long)
-  const knownApplications = createKnownApplications(() => context.counts())
+  const knownApplications = createKnownApplications(() => context.counts(), cached)
   const context: ViewContext = {
     reader,
     state,
@@ -124,13 +108,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           const making = make({ query, params, reply, header })
           return isUrgent || !isAway(header) ? making : unlessAway(making)
         })
-        if ('path' in made) return reply.redirect(made.path, 303)
-        if (!('csv' in made)) return sendHtml(reply, made)
-        const disposition = `attachment; filename="${made.file}"`
-        return reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', disposition)
-          .send(made.csv)
+        return 'path' in made ? reply.redirect(made.path, 303) : send(reply, made)
       })
     },
   }
@@ -165,8 +143,30 @@ async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
   }
 }
 
-function sendHtml(reply: FastifyReply, markup: Html): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(markup.toString())
+function showProblems(app: FastifyInstance, { state, log, onFailed }: PageOptions): void {
+  const warn = limitRepeats((err, omitted) => {
+    const help = 'docs/operations/page-fails.md'
+    log.warn({ err, omitted, help }, 'the page could not be shown')
+  })
+  const show = (reply: FastifyReply, { statusCode, message }: ReturnType<typeof problemOf>) =>
+    send(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof PageError) || error.statusCode === 502) {
+      warn(error)
+      onFailed()
+    }
+    return show(reply, problemOf(error))
+  })
+  app.setNotFoundHandler((_request, reply) => show(reply, problemOf({ statusCode: 404 })))
+}
+
+function send(reply: FastifyReply, made: Html | CsvFile): FastifyReply {
+  if (!('csv' in made)) return reply.type('text/html; charset=utf-8').send(made.toString())
+  const disposition = `attachment; filename="${made.file}"`
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', disposition)
+    .send(made.csv)
 }
 
 function pathOf({ url }: FastifyRequest): string {
@@ -181,8 +181,6 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
 const accessDenied = 497
 const wrongCredentials = 516
 
-const noSuchPage = 'There is no such page.'
-
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
@@ -194,7 +192,8 @@ function problemOf(error: unknown): { statusCode: number; message: string } {
     return { statusCode: 503, message }
   }
   const { statusCode } = error as { statusCode?: unknown }
-  if (statusCode === 400 || statusCode === 404) return { statusCode, message: noSuchPage }
+  if (statusCode === 400 || statusCode === 404)
+    return { statusCode, message: 'There is no such page.' }
   return {
     statusCode: 500,
     message: 'This is a fault of Intake. The log of the console has the reason.',

@@ -1,7 +1,6 @@
 import {
   cutName,
   ofApplication,
-  querySettings,
   readPage,
   type NumberedPage,
   type RecordReader,
@@ -86,16 +85,13 @@ export interface VersionCode {
   events: number
 }
 
-/** The eight highest. */
-export const readVersionCodes = (
-  reader: RecordReader,
-  application: string,
-): Promise<VersionCode[]> =>
+/** Reads the eight highest version codes. */
+export const readVersionCodes = (reader: RecordReader, application: string) =>
   reader.query<VersionCode>(
     `SELECT toString(version_code) AS code,
        ${cutName('argMax(version_name, catalogue.last_seen)')} AS name, sum(catalogue.records) AS events
      FROM intake.catalogue AS catalogue
      WHERE ${ofApplication(application)} AND param = '' AND version_code IS NOT NULL
-     GROUP BY version_code ORDER BY version_code DESC LIMIT 8 ${querySettings}`,
+     GROUP BY version_code ORDER BY version_code DESC LIMIT 8`,
     { application },
   )

@@ -1,6 +1,5 @@
-import { isoTime } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 
@@ -9,11 +8,11 @@ export async function readCountedAt(
   reader: RecordReader,
   name: 'hours' | 'catalogue' = 'hours',
 ): Promise<number | undefined> {
-  const [row] = await reader.query<{ at: string }>(
-    `SELECT counted_at AS at FROM intake.counted WHERE name = {name:String} ${querySettings}`,
+  const [row] = await reader.query<{ atMs: number }>(
+    `SELECT toUnixTimestamp64Milli(counted_at) AS atMs FROM intake.counted WHERE name = {name:String}`,
     { name },
   )
-  return row && Date.parse(isoTime(row.at))
+  return row?.atMs
 }
 
 const hoursIn = (window: TimeWindow, application: string | undefined) => ({
@@ -27,41 +26,38 @@ export interface ApplicationCounts {
   devices: number
   feedback: number
   newest_version: string
-  /** In ms since 1970; if stored counts were read, the beginning of its hour. */
+  /** The last event, in ms since 1970, or the beginning of its hour if stored counts were read. */
   lastMs: number
   series: number[]
 }
 
 export const applicationsMax = 50
 
-/** Those that sent an event in the last 30 days, most events of the period first. */
+/** Reads those that sent an event in 30 days; those with most in the period come first. */
 export async function readApplications(
   reader: CountReader,
   steps: Steps,
 ): Promise<ApplicationCounts[]> {
   const rows = await reader.query<
-    Pick<ApplicationCounts, 'bundle_identifier' | 'events' | 'newest_version'> & {
-      last: number
-      counts: [number, number][]
-    }
+    Omit<ApplicationCounts, 'devices' | 'feedback' | 'series'> & { counts: [number, number][] }
   >(
     `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
        ${cutName('argMax(version, (code, latest))')} AS newest_version,
-       max(latest) AS last, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
+       1000 * max(latest) AS lastMs, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
      FROM (
        SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
          toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
          argMax(version_name, ifNull(version_code, 0)) AS version
        FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
        GROUP BY bundle_identifier, at)
-     GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax} ${querySettings}`,
+     GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax}`,
     { first: steps.from / 1_000 },
   )
   const applications = rows.map(({ bundle_identifier }) => bundle_identifier)
   const countOf = async (sql: string) => {
     const counts = await reader.query<{ name: string; count: number }>(
       `SELECT bundle_identifier AS name, ${sql} AND bundle_identifier IN {applications:Array(String)}
-       GROUP BY name ${querySettings}`,
+       GROUP BY name`,
       { ...windowParams(steps), applications },
     )
     return new Map(counts.map(({ name, count }) => [name, count]))
@@ -70,11 +66,10 @@ export async function readApplications(
     countOf(`${reader.devices} AS count FROM ${reader.deviceHours} WHERE ${inWindow('hour')}`),
     countOf(`count() AS count FROM intake.feedback WHERE ${inWindow('time')}`),
   ])
-  return rows.map(({ counts, last, ...row }) => ({
+  return rows.map(({ counts, ...row }) => ({
     ...row,
     devices: devices.get(row.bundle_identifier) ?? 0,
     feedback: feedback.get(row.bundle_identifier) ?? 0,
-    lastMs: last * 1_000,
     series: seriesOf(counts, steps),
   }))
 }
@@ -95,8 +90,7 @@ export async function readTotals(
   const [totals] = await reader.query<Totals>(
     `SELECT (SELECT sum(events) FROM ${reader.hours} WHERE ${where}) AS events,
        (SELECT ${reader.devices} FROM ${reader.deviceHours} WHERE ${where}) AS devices,
-       (SELECT count() FROM intake.feedback WHERE ${inWindow('time')} AND ${ofApplication(application)}) AS feedback
-     ${querySettings}`,
+       (SELECT count() FROM intake.feedback WHERE ${inWindow('time')} AND ${ofApplication(application)}) AS feedback`,
     params,
   )
   return totals ?? noTotals
@@ -108,7 +102,7 @@ export interface NameCount {
 }
 
 export interface TopEvent extends NameCount {
-  /** Of all events in the period, not only of those with this name. */
+  /** The number of all events in the period, not only of those with this name. */
   total: number
 }
 
@@ -123,7 +117,7 @@ export function readTopEvents(
   return reader.query<TopEvent>(
     `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total
      FROM ${reader.hours} WHERE ${where} AND match(event, {names:String})
-     GROUP BY name ORDER BY count DESC, name LIMIT 10 ${querySettings}`,
+     GROUP BY name ORDER BY count DESC, name LIMIT 10`,
     { ...params, names },
   )
 }
@@ -139,14 +133,14 @@ export function readVersions(
   return reader.query<NameCount>(
     `SELECT ${cutName('version_name')} AS name, ${reader.devices} AS count FROM ${reader.deviceHours}
      WHERE ${where} ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
-     GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
+     GROUP BY name ORDER BY count DESC, name LIMIT 8`,
     { ...params, names },
   )
 }
 
 export const versionsMax = 100
 
-/** Only the `versionsMax` versions that sent most. */
+/** Leaves out all but the `versionsMax` versions that sent most. */
 export async function readVersionSteps(
   reader: CountReader,
   steps: Steps,
@@ -157,7 +151,7 @@ export async function readVersionSteps(
     `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
        SELECT ${cutName('version_name')} AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
        FROM ${reader.hours} WHERE ${where} GROUP BY version, at)
-     GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
+     GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax}`,
     params,
   )
   return rows.flatMap(({ version, counts }) =>

@@ -1,5 +1,5 @@
 import { leftOutOutcomes, nonErrorOutcomes } from '@intake/contract'
-import { querySettings, type RecordReader } from './records.ts'
+import { type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
 export type Arrivals = {
@@ -28,7 +28,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
        sumIf(records, ${isRefused}) AS refused,
        sumIf(records, code IN (${sqlList(leftOutOutcomes)})) AS leftOut
-     FROM intake.outcomes WHERE ${period} GROUP BY at ${querySettings}`,
+     FROM intake.outcomes WHERE ${period} GROUP BY at`,
     windowParams(steps),
   )
   const found = new Map(rows.map((row) => [row.at * 1_000, row]))
@@ -62,7 +62,7 @@ export async function readKeyOutcomes(
        SELECT api_key_id, code, ${stepOf('minute', steps)} AS at, sum(records) AS number, max(minute) AS latest
        FROM intake.outcomes WHERE ${period} ${onlyRefused ? `AND ${isRefused}` : ''}
        GROUP BY api_key_id, code, at)
-     GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT ${outcomesMax} ${querySettings}`,
+     GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT ${outcomesMax}`,
     windowParams(steps),
   )
   return rows.map(({ counts, ...row }) => ({ ...row, series: seriesOf(counts, steps) }))

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@intake/object-store'
 import { examinePicture, PictureError } from '@intake/pictures'
 import { sha256InTurns } from '@intake/runtime'
 import { PageError } from './page-error.ts'
-import { querySettings, type Attachment, type RecordReader } from './records.ts'
+import { type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
 
 export type PictureStore = Pick<ObjectStore, 'get'>
@@ -76,7 +76,7 @@ async function findAttachment(
   if (timeMs === undefined) return undefined
   const rows = await reader.query<{ attachments: Attachment[] }>(
     `SELECT attachments FROM intake.feedback
-     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} LIMIT 10 ${querySettings}`,
+     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} LIMIT 10`,
     { time: sqlTime(new Date(timeMs)), id },
   )
   return rows.flatMap(({ attachments }) => attachments).find((one) => one.key === key)

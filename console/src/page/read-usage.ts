@@ -1,8 +1,8 @@
-import { isoTime, sqlTime } from '@intake/clickhouse'
+import { sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { inWindow, windowParams } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
-import { cutName, ofApplication, querySettings, type RecordReader } from './records.ts'
+import { cutName, ofApplication, type RecordReader } from './records.ts'
 
 /** Sessions of one version, as in `intake.sessions`: a session ends with a pause of 30 minutes. */
 export interface VersionSessions {
@@ -21,16 +21,12 @@ export interface WeekDevices {
 
 export const weeksMax = 5
 /** Reading more events than this would take too long for a view. */
-const usageSettings = `${querySettings}, max_rows_to_read = 20000000`
+const usageSettings = 'SETTINGS max_rows_to_read = 20000000'
 /** A device is new if it sent nothing for at least this long. */
 const unseenMs = 28 * dayMs
 
-/** By the version of the first event. There are no stored counts of sessions. */
-export const readSessions = (
-  reader: RecordReader,
-  window: TimeWindow,
-  application: string,
-): Promise<VersionSessions[]> =>
+/** A session has the version of its first event. There are no stored counts of sessions. */
+export const readSessions = (reader: RecordReader, window: TimeWindow, application: string) =>
   reader.query<VersionSessions>(
     `SELECT ${cutName('session[1].2')} AS version, count() AS sessions,
        countIf(NOT arrayExists(event -> event.3, session)) AS crashFree
@@ -44,11 +40,7 @@ export const readSessions = (
     { ...windowParams(window), application },
   )
 
-export function readWeeks(
-  reader: RecordReader,
-  application: string,
-  nowMs: number,
-): Promise<WeekDevices[]> {
+export function readWeeks(reader: RecordReader, application: string, nowMs: number) {
   const since = nowMs - weeksMax * 7 * dayMs
   return reader.query<WeekDevices>(
     `SELECT toString(first) AS week,
@@ -81,21 +73,18 @@ export interface Crash {
 
 const crashesMax = 5
 
-export async function readCrashes(
+export function readCrashes(
   reader: RecordReader,
   { from }: Pick<TimeWindow, 'from'>,
   application: string,
 ): Promise<Crash[]> {
-  const rows = await reader.query<Omit<Crash, 'newSinceMs'> & { new_since: string }>(
+  return reader.query<Crash>(
     `SELECT ${cutName("splitByChar('\\n', example)[1]")} AS title, example_id, ${cutName('first_version')} AS first_version,
-       ${cutName('last_version')} AS last_version, devices, events, new_since
+       ${cutName('last_version')} AS last_version, devices, events,
+       1000 * toUnixTimestamp(new_since) AS newSinceMs
      FROM intake.crashes AS crashes
      WHERE bundle_identifier = {application:String} AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-     ORDER BY devices DESC, fingerprint LIMIT ${crashesMax} ${querySettings}`,
+     ORDER BY devices DESC, fingerprint LIMIT ${crashesMax}`,
     { application, from },
   )
-  return rows.map(({ new_since: since, ...row }) => ({
-    ...row,
-    newSinceMs: Date.parse(isoTime(since)),
-  }))
 }

@@ -5,7 +5,7 @@ import type { TimeWindow } from './read-in-windows.ts'
 /** Reads the views. */
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
-/** A longer name from a client is cut, and no link. */
+/** A longer name from a client is cut, and is no link. */
 export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
@@ -46,7 +46,7 @@ interface RecordSummary extends RecordHead {
 export interface FeedbackSummary extends RecordSummary {
   email: string | null
   text_start: string
-  /** In characters. */
+  /** The number of characters. */
   text_length: number
   attachments: Attachment[]
 }
@@ -87,14 +87,22 @@ export async function readPage<Row>(
   sql: string,
   params: QueryParams = {},
 ): Promise<NumberedPage<Row>> {
-  const rows = await reader.query<Row>(
-    `${sql} LIMIT ${pageRows + 1} OFFSET {offset:UInt32} ${querySettings}`,
-    { ...params, offset: (number - 1) * pageRows },
-  )
+  const rows = await reader.query<Row>(`${sql} LIMIT ${pageRows + 1} OFFSET {offset:UInt32}`, {
+    ...params,
+    offset: (number - 1) * pageRows,
+  })
   return { rows: rows.slice(0, pageRows), number, hasMore: rows.length > pageRows }
 }
 
-/** Within the limits of the ClickHouse user `reader`, who can lower but not raise them. */
-export const querySettings =
-  'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
-  'max_result_rows = 1000'
+const limits =
+  'max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, max_result_rows = 1000'
+
+/** Limits each query, within the limits of the ClickHouse user `reader`, who cannot raise them. */
+export function withLimits(reader: RecordReader): RecordReader {
+  const limited = (sql: string) =>
+    `${sql}${sql.includes(' SETTINGS ') ? ',' : ' SETTINGS'} ${limits}`
+  return {
+    query: (sql, params) => reader.query(limited(sql), params),
+    lines: (sql, params) => reader.lines(limited(sql), params),
+  }
+}

@@ -14,7 +14,7 @@ export interface Search {
   device?: string
   /** Id of the API key that sent the record. */
   key?: string
-  /** By their path: `params.` and a param of an event, or `extra.` and a field of a feedback. */
+  /** The keys are `params.` and a param of an event, or `extra.` and a field of a feedback. */
   paths?: Readonly<Record<string, string>>
   has?: 'pictures' | 'email'
   /** Selects only records with an empty version, or only events with an empty name. */
@@ -54,7 +54,7 @@ export const searchFields = {
   feedback: ['text', 'version', 'user', 'key', 'device', 'has', 'without'],
   logs: ['event', 'version', 'user', 'key', 'device', 'without'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/** In UTF-16 units: more than every identifier, of at most 255 characters, has. */
+/** The limit is in UTF-16 units. An identifier has at most 255 characters of two units. */
 export const searchLengthMax = 600
 
 /** @throws {PageError} 400 */
@@ -123,7 +123,7 @@ export function chosenApplication(
 const linkMax = 500
 export const isShort = (href: string): boolean => href.length <= linkMax
 
-/** As `readSearch` and `readPeriod` read it. */
+/** Prints what `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
   const { from, to, after, application: app, paths, ...texts } = search
   const entries = Object.entries({
@@ -187,7 +187,7 @@ export function readCursor(text: string): Cursor {
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }
 
-/** In ms since 1970; undefined if no record can have such an id. */
+/** Returns ms since 1970; undefined if no record can have such an id. */
 export function timeOfId(id: string): number | undefined {
   const timeMs = timeOfUuidV7(id)
   const { after, before } = limits.recordTimeMs

@@ -15,7 +15,7 @@ export const securityHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/** A picture that is opened alone may load and run nothing; the viewer of a browser needs its style. */
+/** A picture that is opened alone may load and run nothing; the browser's viewer needs its style. */
 export const pictureHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",

@@ -16,7 +16,7 @@ interface TableOptions {
   sortedBy?: (title: string) => string
 }
 
-/** Rows of a stacked table become blocks in a narrow card; any other scrolls apart from the page. */
+/** Rows of a stacked table become blocks in a narrow card; others scroll apart from the page. */
 export function table<Row>(
   label: string,
   rows: readonly Row[],

@@ -23,7 +23,7 @@ export interface WorkerState {
   backlog(kind: RecordKind): Backlog | undefined
   /** What causes others first. */
   problems(): readonly PageProblem[]
-  /** In ms since 1970, as last read: all records accepted before it are visible. */
+  /** All records accepted before this time, in ms since 1970, were visible when it was read. */
   visibleUntilMs(kind: RecordKind): number | undefined
   deadLetters(): number | undefined
   /** Why this console makes no thumbnails; undefined if it makes them, or has had no picture yet. */
@@ -52,7 +52,7 @@ export interface Freshness {
   backlog: Backlog | undefined
 }
 
-/** In ordinary operation it is up to a minute: a gateway may take 30 seconds for a feedback. */
+/** In ordinary operation it is less: a gateway may take 30 seconds to accept a feedback. */
 const lateMs = 75_000
 
 export function readHeader(

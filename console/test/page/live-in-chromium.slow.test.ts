@@ -65,11 +65,11 @@ if (executablePath === undefined) {
     await untilShown(['paused', 'held', 'three hours ago', 'first'])
     await tab.click('#pause')
 
-    await tab.locator('.fresh.is-late', { hasText: '7 min behind' }).waitFor()
+    await tab.locator('.fresh[data-variant=warning]', { hasText: '7 min behind' }).waitFor()
     behindMs = 20_000
-    await tab.locator('.fresh:not(.is-late)', { hasText: '20 s behind' }).waitFor()
+    await tab.locator('.fresh[data-variant=success]', { hasText: '20 s behind' }).waitFor()
     behindMs = 3_600_000
-    await tab.locator('.fresh.is-late', { hasText: '60 min behind' }).waitFor()
+    await tab.locator('.fresh[data-variant=warning]', { hasText: '60 min behind' }).waitFor()
 
     await context.setOffline(true)
     await tab.getByText(/No answer, next try in/).waitFor()

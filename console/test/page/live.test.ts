@@ -7,7 +7,7 @@ const minuteMs = 60_000
 
 /**
  * Creates a reader whose queries find `rows` events, but at most as many as their `LIMIT`. The list
- * `since` gets the parameter `since` of each query.
+ * `since` gets the beginning of the window of each query by arrival.
  */
 function readerOf(rows: number): { reader: PageOptions['reader']; since: string[] } {
   const since: string[] = []
@@ -32,7 +32,7 @@ function readerOf(rows: number): { reader: PageOptions['reader']; since: string[
       ...emptyReader,
       async query<Row>(sql: string, params: Record<string, unknown> = {}) {
         const [, max = '0'] = /LIMIT (\d+)/.exec(sql) ?? []
-        if (typeof params['since'] === 'string') since.push(params['since'])
+        if (sql.includes('received_at >= {from')) since.push(String(params['from']))
         return Array.from({ length: Math.min(rows, Number(max)) }, (_, n) => row(n)) as Row[]
       },
     },

@@ -201,20 +201,39 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
   )
 })
 
-t.test('a picture that fails is tried three times, then the failure is its fact', async (t) => {
-  const { id } = await addFeedback([{ body: photo }])
-  const clock = createTestClock()
-  const decoder = failing(new DecoderEndedError('it ended'))
-  start(t, { decoder, clock })
-  await until('it was tried once', () => decoder.asked === 1)
-  t.notOk((await factsOf(id)).every(isExamined), 'no fact yet')
-  await until('it was examined', async () => {
-    await clock.advance(60_000)
-    return (await factsOf(id)).every(isExamined)
+for (const [what, result, fact] of [
+  ['ends the decoder', new DecoderEndedError('it ended'), { width: null, error: 'decoder_ended' }],
+  [
+    'the decoder refuses',
+    { width: 1, height: 1, error: 'undecodable' },
+    { width: 1, error: 'undecodable' },
+  ],
+] as const) {
+  t.test(`a picture that ${what} is tried three times, then that is its fact`, async (t) => {
+    const { id } = await addFeedback([{ body: photo }])
+    const clock = createTestClock()
+    let asked = 0
+    const decoder: Decoder = {
+      pid: undefined,
+      confinement: undefined,
+      async examine() {
+        asked++
+        if (result instanceof Error) throw result
+        return result
+      },
+      end() {},
+    }
+    start(t, { decoder, clock })
+    await until('it was tried once', () => asked === 1)
+    t.notOk((await factsOf(id)).every(isExamined), 'no fact yet')
+    await until('it was examined', async () => {
+      await clock.advance(60_000)
+      return (await factsOf(id)).every(isExamined)
+    })
+    t.equal(asked, 3)
+    t.match(await factsOf(id), [fact])
   })
-  t.equal(decoder.asked, 3)
-  t.match(await factsOf(id), [{ width: null, error: 'decoder_ended' }])
-})
+}
 
 t.test('each kind of failure of the decoder is logged once', async (t) => {
   const { id } = await addFeedback([{ body: photo }, { body: photo }])
@@ -238,28 +257,6 @@ t.test('each kind of failure of the decoder is logged once', async (t) => {
   const causes = lines.map((line) => (JSON.parse(line) as { err: Error }).err.cause)
   t.match(causes, [{ message: 'exit code 1' }, { message: 'SIGSEGV' }])
   t.equal(causes.length, 2)
-})
-
-t.test('a picture that the decoder refuses is tried three times', async (t) => {
-  const { id } = await addFeedback([{ body: photo }])
-  const clock = createTestClock()
-  let asked = 0
-  const refusing: Decoder = {
-    pid: undefined,
-    confinement: undefined,
-    async examine() {
-      asked++
-      return { width: 1, height: 1, error: 'undecodable' }
-    },
-    end() {},
-  }
-  start(t, { decoder: refusing, clock })
-  await until('it was examined', async () => {
-    await clock.advance(60_000)
-    return (await factsOf(id)).every(isExamined)
-  })
-  t.equal(asked, 3)
-  t.match(await factsOf(id), [{ width: 1, error: 'undecodable' }])
 })
 
 t.test('an object that is missing is an error of its picture', async (t) => {
@@ -421,21 +418,6 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
   const place = read.indexOf(arrived[0]?.key ?? '')
   t.ok(place <= 30, `${place - 20} pictures later`)
-})
-
-t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
-  // A query returns 200 feedback. It returns one of each API key before it returns a second one of
-  // any key.
-  const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
-  const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
-  const { read, noted } = noting()
-  const decoder = failing(new DecoderEndedError('it took too long'), 200)
-  start(t, { objects: noted, decoder })
-  await until('others than those of the page were read', () => read.length >= 202)
-  t.same(
-    [...waiting, ...newer].filter(({ key }) => !read.includes(key)),
-    [],
-  )
 })
 
 t.test('pictures that can never be read delay no older picture', async (t) => {

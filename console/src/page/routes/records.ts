@@ -1,7 +1,7 @@
 import { isUuid } from '@intake/contract'
 import { countDeadLetters, listDeadLetters } from '../dead-letters.ts'
 import { findById, findByOtherId } from '../find-records.ts'
-import { findAnything, type Matches } from '../find-anything.ts'
+import { findAnything } from '../find-anything.ts'
 import { readHowOften } from '../how-often.ts'
 import type { Html } from '../html.ts'
 import { eventsAroundMax, listEventsAround, listRecords } from '../list-records.ts'
@@ -15,11 +15,7 @@ import type { Header } from '../worker-state.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { Elsewhere, ViewContext } from './context.ts'
 
-const nothingNamed: Matches = { found: [], near: [] }
-const nothingFound = {
-  feedback: { rows: [], hasMore: false },
-  logs: { rows: [], hasMore: false },
-}
+const nothing = { rows: [], hasMore: false }
 
 /** `GET /feedback/<id>`, `GET /events/<id>`, `GET /search` and `GET /dead-letters`. */
 export function recordRoutes({ reader, counts, state, sign, view }: ViewContext): void {
@@ -40,7 +36,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
       // Lists several records as links instead of showing them, because each can be large.
       if (records.length > 1) {
         const rows = records.map(({ columns }) => columns)
-        return foundList(header, { ...nothingFound, [kind]: { rows, hasMore: false } })
+        return foundList(header, { feedback: nothing, logs: nothing, [kind]: { ...nothing, rows } })
       }
       const [around, names, howOften] = await Promise.all([
         listEventsAround(reader, record.columns, eventsAroundMax),
@@ -58,8 +54,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
     if (isUuid(text)) return findUuid(text.toLowerCase(), header)
     const { app } = header
     if (text.includes('@')) return { path: listPath('feedback', { application: app, text }) }
-    const found = text === '' ? nothingNamed : await findAnything(await counts(), text, app)
-    return searchView(header, text, found)
+    return searchView(header, text, await findAnything(await counts(), text, app))
   })
 
   /** Finds a record by its id, the records of a request, a dead letter, or what a device sent. */

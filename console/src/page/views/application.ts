@@ -3,7 +3,7 @@ import { badWords } from '../bad-events.ts'
 import { chart, legendKey, type Point, type Series } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { wholeNumber } from '../numbers.ts'
+import { sumOf, wholeNumber } from '../numbers.ts'
 import type { Summary } from '../overview.ts'
 import { periods, startsOf, type PeriodName } from '../period.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
@@ -13,7 +13,6 @@ import type { Header, KeyBudget } from '../worker-state.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, listLink, listPath } from './links.ts'
-import { sumOf } from './outcomes.ts'
 import {
   behindAlert,
   card,
@@ -103,7 +102,7 @@ export function applicationView(options: {
 
 const named = ['v1', 'v2', 'v3'] as const
 
-/** The three versions with most events, and the others together. */
+/** Draws the three versions with most events, and the others together. */
 function versionChart(application: string, data: ApplicationData, header: Header): Html {
   const { steps, versionSteps } = data
   const versions = [...new Set(versionSteps.map(({ version }) => version))]

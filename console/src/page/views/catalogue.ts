@@ -67,7 +67,7 @@ export function catalogueView(options: {
   })
 }
 
-/** So a reader recognises a build that was released by mistake. */
+/** Shows a build that was released by mistake: few events have its version. */
 function codesNote(codes: readonly VersionCode[]): HtmlValue {
   const [newest] = codes
   if (newest === undefined)

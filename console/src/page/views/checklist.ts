@@ -26,7 +26,7 @@ export function checklist(options: {
   const [url = 'http://127.0.0.1:3000'] = urls
   const steps: [isDone: boolean, title: string, how: HtmlValue][] = [
     [
-      firstAtMs.logs !== undefined,
+      firstAtMs.logs !== null,
       'Send an event',
       html`<pre>
 ${head(url, 'log')}
@@ -35,7 +35,7 @@ ${head(url, 'log')}
         <code>./intake demo</code> send some for you.`,
     ],
     [
-      firstAtMs.feedback !== undefined,
+      firstAtMs.feedback !== null,
       'Send feedback',
       html`<pre>
 ${head(url, 'feedback')}
@@ -60,5 +60,5 @@ ${head(url, 'feedback')}
         ${how}
       </details>`,
   )
-  return card(isNew ? 'Nothing has arrived yet' : 'The first hour', list(items, 'steps'))
+  return card(isNew ? 'Nothing has arrived yet' : 'The first hour', list(items))
 }

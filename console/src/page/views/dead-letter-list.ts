@@ -2,12 +2,11 @@ import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import type { DeadLetterReason, DeadLetterSummary } from '../dead-letters.ts'
 import { html, type Html } from '../html.ts'
-import { wholeNumber } from '../numbers.ts'
+import { sumOf, wholeNumber } from '../numbers.ts'
 import type { NumberedPage } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { helpLink, timeElement, withApp } from './links.ts'
-import { sumOf } from './outcomes.ts'
 import { alert, bars, card, details, meta, mute, pager } from './parts.ts'
 
 export function deadLetterList(

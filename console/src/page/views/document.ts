@@ -1,5 +1,5 @@
 import type { RecordKind } from '@intake/contract'
-import { version } from '@intake/runtime'
+import { plural, version } from '@intake/runtime'
 import { icon as iconFile, keysScript, liveScript, stylesheet } from '../assets.ts'
 import { listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
@@ -19,7 +19,7 @@ const views = {
 } as const
 export type View = keyof typeof views
 
-/** In a browser that runs no scripts. */
+/** A browser that runs no scripts loads the live view again after this time. */
 const refreshSeconds = 5
 
 interface DocumentOptions {
@@ -142,19 +142,20 @@ export function freshnessOf({ nowMs, freshness, problems }: Header, kind: Record
   const { visibleUntilMs, isLate } = freshness[kind]
   const down = problems.filter(({ state }) => state === 'down')
   const isBad = isLate || down.length > 0
-  const state = down.length === 0 ? undefined : (storing(down) ?? problemCount(down.length))
+  const some = `${down.length === 1 ? 'a' : down.length} ${plural(down.length, 'problem')}`
+  const state = down.length > 0 ? (storing(down) ?? some) : undefined
   const text =
     visibleUntilMs === undefined
       ? (state ?? 'starting')
-      : html`<i class="hide">complete up to ${clockTime(visibleUntilMs)} ${zoneLabel(nowMs)}</i>
+      : html`<span class="hide"
+            >complete up to ${clockTime(visibleUntilMs)} ${zoneLabel(nowMs)}</span
+          >
           <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b
           >${state && html` · <b>${state}</b>`}`
-  return html`<a class="${isBad ? 'fresh is-late' : 'fresh'}" href="/status"
+  return html`<a class="fresh badge" href="/status" data-variant="${isBad ? 'warning' : 'success'}"
     >${icon(isBad ? 'warn' : 'ok')}<span>${text}</span></a
   >`
 }
-
-const problemCount = (count: number) => (count === 1 ? 'a problem' : `${count} problems`)
 
 /** What still works while ClickHouse is away: gateways accept, and nothing is lost. */
 const storing = (down: readonly PageProblem[]): string | undefined =>

@@ -1,6 +1,6 @@
 import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
@@ -21,56 +21,56 @@ export function findingList(options: {
   const { header, data, budgets } = options
   const { findings, countedAtMs = header.nowMs, isExact } = data
   const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
+  const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
   const sentences = [
-    sentence(alertsIn('firing'), (one) => ({
-      href: applicationPath(one.bundle_identifier),
-      link: html`The alert on ${alertName(one)} fires`,
-      text: html` in
-      ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
-      ${ago(one.since * 1_000, header.nowMs)}`,
-    })),
-    sentence(alertsIn('unknown'), (one) => ({
-      href: '/status',
-      link: html`The alert on ${alertName(one)} is unknown`,
-      text: html` in ${name(one)}, ${ago(one.since * 1_000, header.nowMs)}: too little is visible`,
-    })),
-    sentence(findings.newErrors, (one) => ({
-      href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
-      link: html`${clientText(one.event, 100)} is new`,
-      text: html` in ${name(one)}${one.version !== '' && html` ${clientText(one.version, 60)}`}:
-      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
-    })),
-    sentence(findings.silent, (one) => ({
-      href: applicationPath(one.bundle_identifier),
-      link: html`${name(one)} is silent`,
-      text: html`: its last event came ${ago(one.atMs, header.nowMs)}`,
-    })),
-    sentence(findings.stopped, (one) => ({
-      href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
-      link: html`${clientText(one.event, 100)} stopped`,
-      text: html` in ${name(one)}: the last came ${ago(one.atMs, header.nowMs)}`,
-    })),
-    sentence(findings.drift, (one) => ({
-      href: applicationPath(one.bundle_identifier, '?tab=catalogue#drift'),
-      link: html`${clientText(one.param, 100)} became ${one.after} in version
+    sentence(alertsIn('firing'), (one) => [
+      applicationPath(one.bundle_identifier),
+      html`The alert on ${alertName(one)} fires`,
+      html` in ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
+      ${sinceOf(one)}`,
+    ]),
+    sentence(alertsIn('unknown'), (one) => [
+      '/status',
+      html`The alert on ${alertName(one)} is unknown`,
+      html` in ${name(one)}, ${sinceOf(one)}: too little is visible`,
+    ]),
+    sentence(findings.newErrors, (one) => [
+      eventsOf(one),
+      html`${clientText(one.event, 100)} is new`,
+      html` in ${name(one)} ${clientText(one.version, 60)}: ${wholeNumber(one.events)}
+      ${plural(one.events, 'event')}`,
+    ]),
+    sentence(findings.silent, (one) => [
+      applicationPath(one.bundle_identifier),
+      html`${name(one)} is silent`,
+      `: its last event came ${ago(one.atMs, header.nowMs)}`,
+    ]),
+    sentence(findings.stopped, (one) => [
+      eventsOf(one),
+      html`${clientText(one.event, 100)} stopped`,
+      html` in ${name(one)}: the last came ${ago(one.atMs, header.nowMs)}`,
+    ]),
+    sentence(findings.drift, (one) => [
+      applicationPath(one.bundle_identifier, '?tab=catalogue#drift'),
+      html`${clientText(one.param, 100)} became ${one.after} in version
       ${clientText(one.version_to, 60)}`,
-      text: html`, it was ${one.before}: ${clientText(one.event, 100)} of ${name(one)}`,
-    })),
-    sentence(findings.personal, (one) => ({
-      href: applicationPath(one.bundle_identifier, '?tab=catalogue#warnings'),
-      link: html`${clientText(one.event, 100)} sends ${personal[one.warning]}`,
-      text: html` in params.${clientText(one.path, 100)}, in ${name(one)}. ${removal(one)}`,
-    })),
-    sentence(budgets, (one) => ({
-      href: '/status#keys',
-      link: html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
-      text: html`: at 100 % its ${one.limit} are refused until midnight, UTC`,
-    })),
-    sentence(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => ({
-      href: '/status',
-      link: html`Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
-      text: html`: the records are there, Events and Live show them`,
-    })),
+      html`, it was ${one.before}: ${clientText(one.event, 100)} of ${name(one)}`,
+    ]),
+    sentence(findings.personal, (one) => [
+      applicationPath(one.bundle_identifier, '?tab=catalogue#warnings'),
+      html`${clientText(one.event, 100)} sends ${personal[one.warning]}`,
+      html` in params.${clientText(one.path, 100)}, in ${name(one)}. ${removal(one)}`,
+    ]),
+    sentence(budgets, (one) => [
+      '/status#keys',
+      html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
+      `: at 100 % its ${one.limit} are refused until midnight, UTC`,
+    ]),
+    sentence(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => [
+      '/status',
+      `Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
+      ': the records are there, Events and Live show them',
+    ]),
   ].filter((one) => one !== undefined)
   if (sentences.length === 0) return undefined
   return card('Look at this', list(sentences.slice(0, sentencesMax)))
@@ -83,14 +83,17 @@ const personal: Readonly<Record<string, string>> = {
 
 function sentence<One>(
   found: readonly One[],
-  print: (one: One) => { href: string; link: Html; text: Html },
+  print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
 ): Html | undefined {
   const [first] = found
   if (first === undefined) return undefined
-  const { href, link, text } = print(first)
+  const [href, link, rest] = print(first)
   const more = found.length > 1 && html` <small>and ${found.length - 1} more like this</small>`
-  return html`<a href="${href}">${link}</a>${text}${more}`
+  return html`<a href="${href}">${link}</a>${rest}${more}`
 }
+
+const eventsOf = (one: { bundle_identifier: string; event: string }) =>
+  listPath('logs', { application: one.bundle_identifier, event: one.event })
 
 const name = ({ bundle_identifier: application }: { bundle_identifier: string }) =>
   clientText(application, 100)
@@ -116,7 +119,7 @@ export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html |
       (one) =>
         html`${badge(one.state, one.state === 'firing' ? 'danger' : 'warning')}
           <a href="${applicationPath(one.bundle_identifier)}">${alertName(one)}</a> of
-          ${clientText(one.bundle_identifier, 100)}, ${ago(one.since * 1_000, nowMs)}`,
+          ${clientText(one.bundle_identifier, 100)}, ${ago(one.sinceMs, nowMs)}`,
     )
   const more = alerts.length - items.length
   return card(

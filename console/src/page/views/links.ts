@@ -12,7 +12,7 @@ export type ListKind = keyof typeof pathOf
 export const recordPath = (kind: ListKind, id: string) =>
   `${pathOf[kind]}/${encodeURIComponent(id)}`
 
-/** With the whole identity, because several devices may have sent the same id. */
+/** The path has the whole identity, because several devices may have sent the same id. */
 export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>, app?: string): string {
   const { device_uuid: device, bundle_identifier: application } = head
   const query = new URLSearchParams({ device, application, ...(app !== undefined && { app }) })
@@ -57,7 +57,7 @@ export const helpLink = (file: string): Html =>
 const colours = 4
 const tagLength = 20
 
-/** The last parts of an identifier. Different identifiers may have the same colour. */
+/** Shows the last parts of an identifier. Different identifiers may have the same colour. */
 export function applicationTag(application: string): Html {
   let hash = 0
   for (const sign of application) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) % 65_521
@@ -85,7 +85,7 @@ export function timeElement(time: string, content: string = localTime(time).slic
 
 export const clockElement = (time: string): Html => timeElement(time, localTime(time).slice(11, 19))
 
-/** For lists that show the whole time elsewhere: milliseconds only today. */
+/** Prints milliseconds only for today, because the whole time stands elsewhere in the list. */
 export function shortTime(time: string, nowMs: number): Html {
   const local = localTime(time)
   const isToday = local.slice(0, 10) === localTime(nowMs).slice(0, 10)

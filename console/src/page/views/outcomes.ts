@@ -2,7 +2,7 @@ import { errorCatalogue, type ErrorCode } from '@intake/contract'
 import { chart, legendKey } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { wholeNumber } from '../numbers.ts'
+import { sumOf, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
 import { stepAt } from '../search.ts'
@@ -11,9 +11,6 @@ import { clockElement, listPath } from './links.ts'
 import { mute } from './parts.ts'
 
 export type KeyNames = ReadonlyMap<string, string>
-
-export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number): number =>
-  rows.reduce((sum, row) => sum + valueOf(row), 0)
 
 const arrivalSeries = ['events', 'feedback', 'refused'] as const
 

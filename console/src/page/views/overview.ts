@@ -2,7 +2,7 @@ import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { shortDuration, wholeNumber } from '../numbers.ts'
+import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import { isNew, type OverviewData } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
 import { applicationsMax, type ApplicationCounts } from '../read-counts.ts'
@@ -12,7 +12,7 @@ import { checklist } from './checklist.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, applicationTag } from './links.ts'
-import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
+import { arrivalChart, refusalList } from './outcomes.ts'
 import {
   ago,
   badge,

@@ -56,7 +56,7 @@ interface ColumnOptions {
   /** Objects become nested lists so many levels deep; deeper ones are shown as JSON. */
   depth?: number
   /** Returns the link of a short value that is no object. */
-  hrefOf?: ((path: string, value: string) => string) | undefined
+  hrefOf?: ((path: string, value: string) => string | undefined) | undefined
 }
 
 export function columnList(
@@ -71,8 +71,8 @@ export function columnList(
     const isLinked =
       typeof value !== 'object' && !printed.includes('\n') && printed.length <= columnLinkMax
     const content = valueOf(value, { depth, hrefOf: inner })
-    const linked = hrefOf && isLinked && html`<a href="${hrefOf(name, printed)}">${content}</a>`
-    return [clientText(name, 300), linked || content]
+    const href = isLinked ? hrefOf?.(name, printed) : undefined
+    return [clientText(name, 300), href ? html`<a href="${href}">${content}</a>` : content]
   })
   const rest = entries.length - columnsMax
   return html`${facts(pairs)}${mute(rest > 0 && `${rest} more`)}`

@@ -128,7 +128,7 @@ export function periodLinks(
   return segments('Period', links)
 }
 
-/** Such as "+12 %"; undefined if there was nothing before. */
+/** Prints a change such as "+12 %"; undefined if there was nothing before. */
 export function compared(value: number, before: number): Html | undefined {
   if (before === 0) return undefined
   const change = Math.round((100 * (value - before)) / before)

@@ -8,7 +8,7 @@ import { list, mute } from './parts.ts'
 /** Undefined if there is no object store. */
 export type SignPicture =
   | {
-      /** Valid for some minutes. */
+      /** The path is valid for some minutes. */
       path(key: string): string
       keepsMetadata: boolean
     }
@@ -79,7 +79,7 @@ function describe({ content_type: type, bytes, width, height }: Attachment): str
   return `${imageTypes.get(type) ?? 'unknown'}, ${size}${Math.ceil(bytes / 1024)} KB`
 }
 
-/** Keeps the list from moving; unknown without a thumbnail, which is turned upright. */
+/** The width keeps the list from moving. Without a thumbnail the picture may be turned. */
 function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
   if (thumbnail === null || width === null || height === null) return undefined
   return html` width="${Math.max(1, Math.round((shownHeight * width) / height))}"`

@@ -1,9 +1,9 @@
 import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
 import { reasonOf, type HowOften } from '../how-often.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { html, type Html } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
-import type { FullRecord, RecordHead } from '../records.ts'
+import type { FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { localTime, zoneLabel } from '../zone.ts'
 import { document } from './document.ts'
@@ -20,7 +20,7 @@ import {
 } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { columnList, isEmpty } from './params.ts'
-import { ago, badge, bars, card, facts } from './parts.ts'
+import { ago, badge, bars, card, details, facts } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { timeline, type RecordWithEvents } from './timeline.ts'
 
@@ -36,8 +36,7 @@ interface RecordOptions {
 export function recordView(options: RecordOptions): Html {
   const { header, found } = options
   const { kind, columns } = found.record
-  const { id, time, bundle_identifier, device_uuid } = columns
-  const head: RecordHead = { id, time, bundle_identifier, device_uuid }
+  const { time, bundle_identifier } = columns
   const isFeedback = kind === 'feedback'
   const [path, name] = isFeedback ? ['/feedback', 'Feedback'] : ['/events', 'Events']
   const event = String(columns['event'])
@@ -54,25 +53,25 @@ export function recordView(options: RecordOptions): Html {
         ${ago(msOf(time), header.nowMs)}</small
       >`,
     crumbs: html`<a href="${withApp(path, header.app)}">${name}</a
-      >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
-    body: html`${isFeedback ? html`<article class="card big">${feedbackPane({ ...options, columns })}</article>` : undefined}
+      >${!isFeedback && html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
+    body: html`${isFeedback && html`<article class="card big">${feedbackPane({ ...options, columns })}</article>`}
       <div class="grid split">
-        <div>
-          ${isFeedback ? undefined : params(found.record, head)}
-          ${timeline(found, { head, app: header.app })}
-        </div>
-        <aside class="side">${howOftenCard(options)} ${who(options, head)}</aside>
+        <div>${!isFeedback && params(found.record)} ${timeline(found, header.app)}</div>
+        <aside class="side">${howOftenCard(options)} ${who(options)}</aside>
       </div>`,
   })
 }
 
-const params = ({ columns }: FullRecord, { bundle_identifier: application }: RecordHead): Html =>
+const params = ({ columns }: FullRecord): Html =>
   card(
     'Params',
     columnList((columns['params'] ?? {}) as Record<string, unknown>, {
       depth: 1,
       hrefOf: (name, value) =>
-        listPath('logs', { application, paths: { [`params.${name}`]: value } }),
+        listPath('logs', {
+          application: columns.bundle_identifier,
+          paths: { [`params.${name}`]: value },
+        }),
     }),
   )
 
@@ -109,47 +108,43 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
 /** Columns that are shown elsewhere in the view. */
 const shownColumns = new Set(
   (
-    'id time received_at bundle_identifier device_uuid unique_user_id api_key_id request_id country device ' +
+    'time received_at bundle_identifier unique_user_id api_key_id country device ' +
     'event params text email attachments attachment_count'
   ).split(' '),
 )
 
-function who({ found, names }: RecordOptions, head: RecordHead): Html {
+function who({ found, names }: RecordOptions): Html {
   const { kind, columns } = found.record
-  const { id, time, bundle_identifier } = head
-  const { unique_user_id, api_key_id, request_id, received_at, country } = columns
+  const { time, bundle_identifier, country } = columns
   const device = (columns['device'] ?? {}) as Record<string, unknown>
   const rest = Object.entries(columns).filter(
     ([name, value]) =>
       !shownColumns.has(name) && !isEmpty(value) && !(name === 'sample_rate' && value === 1),
   )
-  const [user, key, request, arrived] = [unique_user_id, api_key_id, request_id, received_at].map(
-    String,
-  ) as [string, string, string, string]
-  const mono = (content: HtmlValue) => html`<span class="mono">${content}</span>`
+  const [user, key, arrived] = ['unique_user_id', 'api_key_id', 'received_at'].map((column) =>
+    String(columns[column]),
+  ) as [string, string, string]
   return card(
     'Record',
     html`${facts([
-        ['Application', applicationLink(bundle_identifier)],
-        ['User', listLink(kind, { user }, clientText(user, 300))],
-        [
-          'Device',
-          html`${clientText(deviceSentence(device), 300)}<br />${deviceLink('logs', head, 'its events')},
-            ${deviceLink('feedback', head, 'its feedback')}`,
-        ],
-        ['Country', typeof country === 'string' ? clientText(country, 10) : undefined],
-        ['API key', listLink(kind, { key }, keyName(key, names))],
-        ['Arrived', `${localTime(arrived)}, ${delay(msOf(arrived) - msOf(time))}`],
-      ])}
-      <details>
-        <summary>Ids and all fields</summary>
-        ${facts([
-          ['id', mono(id)],
-          ['device', mono(head.device_uuid)],
-          ['request', mono(html`<a href="/search?q=${request}">${request}</a>`)],
-        ])}
-        ${columnList({ ...device, ...Object.fromEntries(rest) })}
-      </details>`,
+      ['Application', applicationLink(bundle_identifier)],
+      ['User', listLink(kind, { user }, clientText(user, 300))],
+      [
+        'Device',
+        html`${clientText(deviceSentence(device), 300)}<br />${deviceLink('logs', columns, 'its events')},
+          ${deviceLink('feedback', columns, 'its feedback')}`,
+      ],
+      ['Country', typeof country === 'string' ? clientText(country, 10) : undefined],
+      ['API key', listLink(kind, { key }, keyName(key, names))],
+      ['Arrived', `${localTime(arrived)}, ${delay(msOf(arrived) - msOf(time))}`],
+    ])}
+    ${details(
+      'Ids and all fields',
+      columnList(
+        { ...Object.fromEntries(rest), ...device },
+        { hrefOf: (column, value) => (column === 'request_id' ? `/search?q=${value}` : undefined) },
+      ),
+    )}`,
   )
 }
 

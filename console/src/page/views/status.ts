@@ -3,8 +3,8 @@ import { kinds, type RecordKind } from '@intake/contract'
 import type { ReportingProcesses, ReportingService } from '@intake/redis'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
-import { shortDuration, wholeNumber } from '../numbers.ts'
+import { html, type Html } from '../html.ts'
+import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Backlog, Header, WorkerState } from '../worker-state.ts'
@@ -14,7 +14,7 @@ import { clockTime } from '../zone.ts'
 import { document } from './document.ts'
 import { alertCard } from './findings.ts'
 import { helpLink, withApp } from './links.ts'
-import { arrivalChart, meaningOf, senderName, sumOf, type KeyNames } from './outcomes.ts'
+import { arrivalChart, meaningOf, senderName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, list, mute, problemAlert, tile } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
@@ -54,7 +54,7 @@ export function statusView(options: {
     header,
     view: 'status',
     title: 'Status',
-    alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
+    alert: html`${data === undefined && noData}${worst && problemAlert(worst)}`,
     body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
       <div class="grid split">
         ${card(
@@ -63,9 +63,7 @@ export function statusView(options: {
         )}
         ${problems(header)}
       </div>
-      <div class="grid">
-        ${data === undefined ? undefined : keyTable(data)} ${queueTable(header)}
-      </div>`,
+      <div class="grid">${data && keyTable(data)} ${queueTable(header)}</div>`,
   })
 }
 
@@ -76,34 +74,32 @@ function way(header: Header, data: StatusData | undefined, processes: AllProcess
   const isSlow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30
   const lastMinute = data?.minutes.at(-2)?.events
   const upTo = (ms: number | undefined) => (ms === undefined ? 'not known' : clockTime(ms))
-  const steps: [string, HtmlValue, HtmlValue, isWarning: boolean][] = [
-    [
-      'Gateways',
-      lastMinute === undefined ? absent : `${wholeNumber(Number((lastMinute / 60).toFixed(1)))}/s`,
-      html`accepted, last full minute<br />${reports('gateway', processes)}`,
-      isMissing(processes?.gateway),
-    ],
-    [
-      'Queue',
-      backlog ? html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}` : absent,
-      `${isPaused ? 'paused, ' : ''}${drain(backlog)}`,
-      isSlow,
-    ],
-    [
-      'Workers',
-      processes ? `${processes.worker.reporting} up` : absent,
-      isMissing(processes?.worker) ? reports('worker', processes) : undefined,
-      isSlow || isMissing(processes?.worker),
-    ],
-    [
-      'Visible up to',
-      upTo(logs.visibleUntilMs),
-      `feedback: ${upTo(feedback.visibleUntilMs)}`,
-      isLate,
-    ],
-  ]
+  const perSecond = wholeNumber(Number(((lastMinute ?? 0) / 60).toFixed(1)))
   return html`<div class="grid g4">
-    ${steps.map(([title, value, note, isWarning]) => tile({ title, value, note, isWarning }))}
+    ${tile({
+      title: 'Gateways',
+      value: lastMinute === undefined ? absent : `${perSecond}/s`,
+      note: html`accepted, last full minute<br />${reports('gateway', processes)}`,
+      isWarning: isMissing(processes?.gateway),
+    })}
+    ${tile({
+      title: 'Queue',
+      value: backlog ? `${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}` : absent,
+      note: `${isPaused ? 'paused, ' : ''}${drain(backlog)}`,
+      isWarning: isSlow,
+    })}
+    ${tile({
+      title: 'Workers',
+      value: processes ? `${processes.worker.reporting} up` : absent,
+      note: isMissing(processes?.worker) && reports('worker', processes),
+      isWarning: isSlow || isMissing(processes?.worker),
+    })}
+    ${tile({
+      title: 'Visible up to',
+      value: upTo(logs.visibleUntilMs),
+      note: `feedback: ${upTo(feedback.visibleUntilMs)}`,
+      isWarning: isLate,
+    })}
   </div>`
 }
 
@@ -172,36 +168,24 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
 function queueTable(header: Header): Html {
   const { freshness, deadLetters } = header
   const paused = pausedKinds(header)
+  const rows = kinds.map((kind) => ({ kind, ...freshness[kind].backlog }))
   const seconds = (value = 0) =>
     value === 0 || !Number.isFinite(value) ? absent : shortDuration(value)
-  const rows: [string, (kind: RecordKind, backlog: Backlog | undefined) => HtmlValue][] = [
-    ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-    ['Frames waiting', (_, backlog) => backlog?.waiting ?? absent],
-    ['in progress', (_, backlog) => backlog?.active ?? absent],
-    ['postponed', (_, backlog) => backlog?.delayed ?? absent],
-    ['Rows', (_, backlog) => backlog?.rows ?? absent],
-    ['Oldest row', (_, backlog) => seconds(backlog?.oldestAgeSeconds)],
-    ['Drained in', (_, backlog) => seconds(backlog?.secondsToDrain)],
-  ]
-  const cell =
-    (kind: RecordKind) =>
-    ([, valueOf]: (typeof rows)[number]) =>
-      valueOf(kind, freshness[kind].backlog)
-  const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
+  const isUnknown = rows.some((row) => row.rows === undefined)
   return card(
-    html`Queues ${isUnknown ? html`<small>Redis does not respond</small>` : undefined}
+    html`Queues ${isUnknown && html`<small>Redis does not respond</small>`}
       <a href="${withApp('/dead-letters', header.app)}"
         >${wholeNumber(deadLetters)} ${plural(deadLetters, 'dead letter')}</a
       >`,
-    table(
-      'Queues',
-      rows,
-      [
-        ['', ([name]) => name],
-        ['Events', cell('logs'), 'num'],
-        ['Feedback', cell('feedback'), 'num'],
-      ],
-      { isStacked: false },
-    ),
+    table('Queues', rows, [
+      ['Queue', ({ kind }) => (kind === 'logs' ? 'Events' : 'Feedback')],
+      ['State', ({ kind }) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
+      ['Frames waiting', ({ waiting }) => waiting ?? absent, 'num'],
+      ['in progress', ({ active }) => active ?? absent, 'num'],
+      ['postponed', ({ delayed }) => delayed ?? absent, 'num'],
+      ['Rows', (row) => row.rows ?? absent, 'num'],
+      ['Oldest row', (row) => seconds(row.oldestAgeSeconds), 'num'],
+      ['Drained in', (row) => seconds(row.secondsToDrain), 'num'],
+    ]),
   )
 }

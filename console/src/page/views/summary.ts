@@ -40,7 +40,7 @@ export function countTile(
   })
 }
 
-/** The most frequent of the events that `search` limits; the share of each is that of all events. */
+/** The most frequent events within `search`, each with its share of all of them. */
 export const eventBars = (
   rows: readonly TopEvent[],
   search: ListSearch,

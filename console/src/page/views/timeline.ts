@@ -3,10 +3,9 @@ import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
-import { shortDuration } from '../numbers.ts'
-import type { EventSummary, FullRecord, RecordHead } from '../records.ts'
+import { sumOf, shortDuration } from '../numbers.ts'
+import type { EventSummary, FullRecord } from '../records.ts'
 import { clockElement, deviceLink, exactPath, msOf } from './links.ts'
-import { sumOf } from './outcomes.ts'
 import { paramList } from './params.ts'
 import { card, details } from './parts.ts'
 
@@ -19,17 +18,15 @@ export interface RecordWithEvents {
 /** After a longer pause a new session begins, as in `intake.sessions`. */
 const sessionMs = 30 * 60_000
 
-export function timeline(
-  { record, around }: RecordWithEvents,
-  { head, app }: { head: RecordHead; app: string | undefined },
-): Html {
+export function timeline({ record, around }: RecordWithEvents, app: string | undefined): Html {
+  const { columns } = record
   const rows = [...around.before.toReversed(), undefined, ...around.after.toReversed()]
   return card(
     html`What this device did
       <small>the nearest ${eventsAroundMax} events before and after, earliest first</small>`,
-    html`${sessionsOf(rows, msOf(head.time)).map((session) => {
+    html`${sessionsOf(rows, msOf(columns.time)).map((session) => {
         const line = html`<ol class="time-line">
-          ${session.map((moment) => momentRow(moment, record, { head, app }))}
+          ${session.map((moment) => momentRow(moment, record, app))}
         </ol>`
         if (session.some(({ row }) => row === undefined)) return line
         const events = sumOf(session, ({ times }) => times)
@@ -43,7 +40,7 @@ export function timeline(
         )
       })}
       <p class="pages">
-        ${deviceLink('logs', head, 'All events of this device')}${deviceLink('feedback', head, 'All its feedback')}
+        ${deviceLink('logs', columns, 'All events of this device')}${deviceLink('feedback', columns, 'All its feedback')}
       </p>`,
   )
 }
@@ -77,14 +74,14 @@ function sessionsOf(rows: readonly (EventSummary | undefined)[], recordMs: numbe
 function momentRow(
   { row, times, distanceMs }: Moment,
   { kind, columns }: FullRecord,
-  { head, app }: { head: RecordHead; app: string | undefined },
+  app: string | undefined,
 ): Html {
   if (row === undefined) {
     const event = String(columns['event'])
     const [name, mark] =
       kind === 'feedback' ? ['this feedback', 'fb'] : [event, isBadEvent(event) ? 'bad' : '']
     return html`<li class="here ${mark}">
-      <span class="ago">this</span>${clockElement(head.time)}<b>${clientText(name, 100)}</b>
+      <span class="ago">this</span>${clockElement(columns.time)}<b>${clientText(name, 100)}</b>
     </li>`
   }
   return html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
