@@ -36,7 +36,7 @@ export async function findAnything(
 ): Promise<Matches> {
   if (text === '') return { found: [], near: [] }
   const where = ofApplication(application)
-  const read = (sql: string) => counts.query<Match>(`${sql}`, { text, application })
+  const read = (sql: string) => counts.query<Match>(sql, { text, application })
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
     FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`

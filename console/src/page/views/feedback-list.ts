@@ -117,7 +117,7 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
   </article>`
 }
 
-function chips({ facets }: Inbox, counted: ListSearch): Html {
+function chips({ facets }: Inbox, counted: ListSearch): Html | undefined {
   const links = [
     ['all', undefined, facets.total],
     ['with pictures', 'pictures', facets.withPictures],

@@ -5,7 +5,7 @@ import { shortDuration } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTag, listLink, msOf, timeElement } from './links.ts'
-import { printJson } from './params.ts'
+import { printValue } from './params.ts'
 import { ago, list, meta } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
@@ -115,6 +115,6 @@ function leaves(object: Record<string, unknown>, prefix = ''): [path: string, va
     const path = `${prefix}${name}`
     if (value === null || value === undefined) return []
     if (typeof value === 'object') return leaves(value as Record<string, unknown>, `${path}.`)
-    return [[path, typeof value === 'string' ? value : printJson(value)]]
+    return [[path, printValue(value)]]
   })
 }

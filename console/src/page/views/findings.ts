@@ -72,8 +72,8 @@ export function findingList(options: {
       ': the records are there, Events and Live show them',
     ]),
   ].filter((one) => one !== undefined)
-  if (sentences.length === 0) return undefined
-  return card('Look at this', list(sentences.slice(0, sentencesMax)))
+  const shown = list(sentences.slice(0, sentencesMax))
+  return shown && card('Look at this', shown)
 }
 
 const personal: Readonly<Record<string, string>> = {

@@ -24,11 +24,13 @@ export const filterableParams = (start: string): [path: string, value: string][]
   (parseParams(start) ?? [])
     .filter(([name, value]) => value !== null && typeof value !== 'object' && name !== '')
     .toSorted(([, a], [, b]) => Number(typeof b === 'string') - Number(typeof a === 'string'))
-    .map(([name, value]): [string, string] => [name, shown(value)])
+    .map(([name, value]): [string, string] => [name, printValue(value)])
     .filter(([name, value]) => value !== '' && name.length + value.length <= linkedMax)
     .slice(0, linksMax)
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
+/** A value as text: JSON, but a text without quotes. */
+export const printValue = (value: unknown): string =>
+  typeof value === 'string' ? value : printJson(value)
 
 /** Distinguishes the number `12` from the text `12`. */
 function typeOf(value: unknown): string | undefined {
@@ -44,7 +46,7 @@ export function paramList(start: string): Html {
   if (params.length === 0) return html`<small>No params.</small>`
   const items = params.slice(0, namesMax).map(([name, value]) => {
     const type = typeOf(value)
-    const typed = html`${listText(shown(value), 600)}${type && html`<i>${type}</i>`}`
+    const typed = html`${listText(printValue(value), 600)}${type && html`<i>${type}</i>`}`
     return html`<dt>${listText(name, 100)}</dt>
       <dd>${typed}</dd>`
   })
@@ -67,7 +69,7 @@ export function columnList(
   const shown = entries.slice(0, columnsMax).filter(([, value]) => !isEmpty(value))
   const pairs = shown.map(([name, value]): [Html, Html] => {
     const inner = hrefOf && ((path: string, one: string) => hrefOf(`${name}.${path}`, one))
-    const printed = typeof value === 'string' ? value : printJson(value)
+    const printed = printValue(value)
     const isLinked =
       typeof value !== 'object' && !printed.includes('\n') && printed.length <= columnLinkMax
     const content = valueOf(value, { depth, hrefOf: inner })
@@ -97,7 +99,7 @@ function valueOf(value: unknown, { depth = 0, hrefOf }: ColumnOptions): Html {
 }
 
 /** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
-export function printJson(value: unknown): string {
+function printJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -46,10 +46,13 @@ export const mute = (text: HtmlValue): Html | undefined =>
 export const meta = (parts: readonly HtmlValue[]): Html =>
   html`<p class="meta">${parts.map((part) => part && html`<span>${part}</span>`)}</p>`
 
-export const list = (items: readonly HtmlValue[], className = 'list'): Html =>
-  html`<ul class="${className}">
+/** Undefined without items. */
+export function list(items: readonly HtmlValue[], className = 'list'): Html | undefined {
+  if (items.length === 0) return undefined
+  return html`<ul class="${className}">
     ${items.map((item) => item && html`<li>${item}</li>`)}
   </ul>`
+}
 
 export const details = (summary: HtmlValue, content: HtmlValue, className?: string): Html =>
   html`<details${className && html` class="${className}"`}><summary>${summary}</summary>${content}</details>`
@@ -80,8 +83,8 @@ export function bars<Row extends NameCount>(
     empty?: string
     noteOf?: (row: Row) => string | undefined
   } = {},
-): Html {
-  if (rows.length === 0) return html`<p class="mute">None.</p>`
+): Html | undefined {
+  if (rows.length === 0) return mute('None.')
   const { series = 'events', empty = 'none', noteOf } = options
   const most = Math.max(1, ...rows.map(({ count }) => count))
   const items = rows.map(

@@ -42,7 +42,7 @@ export function searchView(header: Header, query: string, { found, near }: Match
 export const nearCard = (near: readonly Match[]): Html | undefined =>
   near.length === 0 ? undefined : card('Names like it', matchList(near))
 
-const matchList = (matches: readonly Match[]): Html =>
+const matchList = (matches: readonly Match[]): Html | undefined =>
   list(
     matches.map((match) => {
       const { application, kind, name, event, events } = match

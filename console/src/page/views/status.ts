@@ -63,7 +63,7 @@ export function statusView(options: {
         )}
         ${problems(header)}
       </div>
-      <div class="grid">${data && keyTable(data)} ${queueTable(header)}</div>`,
+      ${data && keyTable(data)} ${queueTable(header)}`,
   })
 }
 
@@ -132,7 +132,7 @@ function problems(header: Header): Html {
   )
   return card(
     'Problems',
-    html`${items.length === 0 ? mute('None.') : list(items)} ${withoutThumbnails(header)}
+    html`${list(items) ?? mute('None.')} ${withoutThumbnails(header)}
     ${mute(
       html`Those of this console and of all workers. Gateways have their own: see
         <code>intake_problem</code> or <code>intake status</code>.`,

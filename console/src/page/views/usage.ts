@@ -91,5 +91,5 @@ export function crashCard(
         first ${ago(newSinceMs, nowMs)}</small
       >`
   })
-  return card(heading, items.length === 0 ? mute('None.') : list(items))
+  return card(heading, list(items) ?? mute('None.'))
 }
