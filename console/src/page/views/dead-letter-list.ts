@@ -66,7 +66,7 @@ const letterCard = (letter: DeadLetterSummary): Html =>
 function countsBy(
   reasons: readonly DeadLetterReason[],
   nameOf: (reason: DeadLetterReason) => string,
-): Html {
+): Html | undefined {
   const counts = new Map<string, number>()
   for (const reason of reasons)
     counts.set(nameOf(reason), (counts.get(nameOf(reason)) ?? 0) + reason.letters)

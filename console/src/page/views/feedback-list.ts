@@ -106,7 +106,7 @@ function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | 
     to && html`<a href="${openQuery(listed, to)}" data-key="${key}">${text}</a>`
   return html`<article class="card big" id="reading">
     <p class="pages">
-      <a class="back" href="?${printSearch(listed)}">List</a
+      <a href="?${printSearch(listed)}">List</a
       >${step(found.rows[at - 1], 'Previous', 'k')}${step(found.rows[at + 1], 'Next', 'j')}<a
         href="${exactPath('feedback', open, header.app)}"
         >What this device did</a

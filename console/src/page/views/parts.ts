@@ -139,7 +139,7 @@ export function compared(value: number, before: number): Html | undefined {
     change > 999
       ? '> 10 times'
       : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)} %`
-  return html`<b class="change" title="${wholeNumber(before)} in the period before">${printed}</b>`
+  return html`<b title="${wholeNumber(before)} in the period before">${printed}</b>`
 }
 
 /** Undefined if the records themselves were counted. */

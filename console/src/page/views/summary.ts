@@ -45,7 +45,7 @@ export const eventBars = (
   rows: readonly TopEvent[],
   search: ListSearch,
   series: Series = 'events',
-): Html =>
+): Html | undefined =>
   bars(rows, ({ name }) => listPath('logs', { ...search, ...byName('event', name) }), {
     series,
     empty: 'others',
