@@ -4,16 +4,19 @@ import { parseLossless } from '@intake/json'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
 import { type Found, type FullRecord, type RecordHead, type RecordReader } from './records.ts'
-import { timeOfId } from './search.ts'
+import { timeOfId, type Cursor, type ListSearch } from './search.ts'
 
 /** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** Resolves to at most ten records: different devices or applications may have sent the same id. */
+/**
+ * Resolves to at most ten records, because different devices or applications may have sent the same
+ * id. With a whole identity it is at most one.
+ */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
-  id: string,
+  { id, device, application }: Pick<Cursor, 'id'> & ListSearch,
 ): Promise<FullRecord[]> {
   const timeMs = timeOfId(id)
   if (timeMs === undefined) return []
@@ -23,7 +26,11 @@ export async function findById(
      ORDER BY bundle_identifier, device_uuid LIMIT 10`,
     { time: sqlTime(new Date(timeMs)), id },
   )
-  return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
+  const records = lines.map((line) => parseLossless(line) as FullRecord['columns'])
+  return records
+    .filter(({ device_uuid }) => device === undefined || device_uuid === device)
+    .filter((one) => application === undefined || one.bundle_identifier === application)
+    .map((columns) => ({ kind, columns }))
 }
 
 /** Finds records by their request id or by the `feedback.id` of a client, newest first. */

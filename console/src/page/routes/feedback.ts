@@ -4,8 +4,7 @@ import { readFeedbackFacets } from '../feedback-facets.ts'
 import { withTyped } from '../filter-words.ts'
 import { findById } from '../find-records.ts'
 import { listRecords } from '../list-records.ts'
-import type { FullRecord } from '../records.ts'
-import { readCursor, readExact, readSearch, withoutPeriod, type Cursor } from '../search.ts'
+import { readCursor, readExact, readSearch, withoutPeriod } from '../search.ts'
 import { feedbackList } from '../views/feedback-list.ts'
 import { cursorOf } from '../views/links.ts'
 import type { ViewContext } from './context.ts'
@@ -28,7 +27,8 @@ export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: Vi
     ])
     const [first] = found.rows
     const wanted = place === undefined ? first && cursorOf(first) : readCursor(place)
-    const open = wanted && (await readOpen(wanted))
+    const [record] = wanted ? await findById(reader, 'feedback', wanted) : []
+    const open = record?.columns
     const isChosen = place !== undefined
     return feedbackList({ header, search, found, facets, chosen, sign, open, isChosen })
   })
@@ -37,12 +37,4 @@ export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: Vi
     const { steps } = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
     return { file: 'feedback.csv', csv: await readFeedbackCsv(reader, search, steps) }
   })
-
-  async function readOpen(wanted: Cursor): Promise<FullRecord['columns'] | undefined> {
-    const records = await findById(reader, 'feedback', wanted.id)
-    return records.find(
-      ({ columns }) =>
-        columns.device_uuid === wanted.device && columns.bundle_identifier === wanted.application,
-    )?.columns
-  }
 }

@@ -24,13 +24,11 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
     ['logs', '/events/:id'],
   ] as const) {
     view(path, async ({ params, query, header }) => {
-      const [device, application] = [readText(query, 'device'), readExact(query, 'application')]
-      const id = requireUuid(params['id'] ?? '', 'The id')
-      const records = (await findById(reader, kind, id)).filter(
-        ({ columns }) =>
-          (device === undefined || columns.device_uuid === device) &&
-          (application === undefined || columns.bundle_identifier === application),
-      )
+      const records = await findById(reader, kind, {
+        id: requireUuid(params['id'] ?? '', 'The id'),
+        device: readText(query, 'device'),
+        application: readExact(query, 'application'),
+      })
       const [record] = records
       if (record === undefined) throw new PageError(404, 'There is no such record.')
       // Lists several records as links instead of showing them, because each can be large.
@@ -60,7 +58,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
   /** Finds a record by its id, the records of a request, a dead letter, or what a device sent. */
   async function findUuid(id: string, header: Header): Promise<Html | Elsewhere> {
     for (const kind of ['feedback', 'logs'] as const) {
-      const [record] = await findById(reader, kind, id)
+      const [record] = await findById(reader, kind, { id })
       if (record !== undefined) return { path: withApp(recordPath(kind, id), header.app) }
     }
     const letters = await listDeadLetters(reader, 1, id)
