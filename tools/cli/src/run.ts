@@ -1,6 +1,6 @@
 import { connectOnlyToOwnUser } from '@intake/confinement/own-ports.mjs'
 import { Command, CommanderError } from 'commander'
-import { commands } from './commands.ts'
+import { commands, define } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
 import { configureOutput, printError } from './print.ts'
 
@@ -31,10 +31,9 @@ export async function runIntake(args: readonly string[]): Promise<number> {
   configureOutput(program)
   /** The name of the requested command: `status` in both `intake status` and `intake help status`. */
   const asked = args.find((word) => word !== 'help')
-  // Loads only the requested command, because loading the libraries of all commands takes a second.
-  for (const [name, { description, define }] of Object.entries(commands)) {
+  for (const [name, description] of Object.entries(commands)) {
     const command = program.command(name).description(description)
-    if (name === asked) await define(command)
+    if (name === asked) await define(command, name)
   }
 
   try {

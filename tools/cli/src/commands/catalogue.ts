@@ -8,7 +8,7 @@ import { print } from '../print.ts'
  */
 const statementTimeoutMs = 120_000
 
-export function defineCatalogue(catalogue: Command): void {
+export function define(catalogue: Command): void {
   catalogue
     .command('refresh')
     .description('count now what has changed: intake.hours, intake.catalogue, drift and warnings')

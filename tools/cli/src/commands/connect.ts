@@ -8,7 +8,7 @@ const hidden = 'PASSWORD'
 const example = { host: '', port: 0, user: '', password: '', isSecure: true }
 const names = Object.keys(toolsFor(example))
 
-export function defineConnect(connect: Command): void {
+export function define(connect: Command): void {
   connect
     .argument('[tool]', `one of ${names.join(', ')}; default: all`)
     .option('--url <url>', 'ClickHouse, with the user; default: the analyst of npm start')

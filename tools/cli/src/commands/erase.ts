@@ -10,11 +10,12 @@ import {
   type Subject,
 } from '@intake/records'
 import { createApiKeyStore, createPolicyStore } from '@intake/access'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
 import { noteChange, operator, storeEntries } from '../journal.ts'
+import { decimal, numberOption } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
@@ -67,7 +68,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     )
 }
 
-export function definePurge(purge: Command): void {
+export const define = (command: Command, name: 'purge' | 'erasures'): void =>
+  name === 'purge' ? definePurge(command) : defineErasures(command)
+
+function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
     .requiredOption(
@@ -83,7 +87,7 @@ export function definePurge(purge: Command): void {
     })
 }
 
-export function defineErasures(erasures: Command): void {
+function defineErasures(erasures: Command): void {
   erasures
     .command('list')
     .description('list the erasures with their reports, one JSON object per line, oldest first')
@@ -122,17 +126,13 @@ function eraseOptions(command: Command): Command {
 }
 
 function waitOption(command: Command): Command {
-  return command.addOption(
-    new Option('--wait <minutes>', 'how long to wait for workers and ClickHouse')
-      .default(60)
-      .argParser(parseMinutes),
+  const parse = numberOption({ min: 1e-6, pattern: decimal, message: 'Give a number of minutes.' })
+  return command.option(
+    '--wait <minutes>',
+    'how long to wait for workers and ClickHouse',
+    parse,
+    60,
   )
-}
-
-function parseMinutes(text: string): number {
-  const minutes = Number(text)
-  if (minutes > 0 && Number.isFinite(minutes)) return minutes
-  throw new InvalidArgumentError('Give a number of minutes.')
 }
 
 async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {

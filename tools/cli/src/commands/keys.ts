@@ -69,7 +69,7 @@ Examples:
   intake keys set key_0123456789ab --events-per-day 5000000
   intake keys suspend key_0123456789ab`
 
-export function defineKeys(keys: Command): void {
+export function define(keys: Command): void {
   keys.addHelpText('after', guide)
   addRules(keys.command('create').description('create a key and show it once'))
     .requiredOption('--name <name>', 'what the key is for')

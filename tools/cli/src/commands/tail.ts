@@ -44,7 +44,7 @@ interface ShortRow {
   rest: string
 }
 
-export function defineTail(tail: Command): void {
+export function define(tail: Command): void {
   tail
     .option('--bundle <identifier>', 'only this application')
     .option('--event <name>', 'only this event')

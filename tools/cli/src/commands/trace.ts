@@ -49,7 +49,7 @@ Examples:
 
 Exit codes: 0 found, 2 a record is dead-lettered, 3 unknown, 1 the command failed.`
 
-export function defineTrace(trace: Command): void {
+export function define(trace: Command): void {
   trace
     .argument('[id]', 'id of a record, of its request, or feedback.id')
     .option('--key <key>', 'the Idempotency-Key, or the id that the client gave the record')
