@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@intake/access'
+import { createApiKeyStore, keyLimitNames } from '@intake/access'
 import { plural } from '@intake/runtime'
 import { Option, type Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
@@ -31,15 +31,10 @@ const removalMs = 60 * 60_000
 const previewExitCode = 3
 const incompleteExitCode = 2
 
-/** So high that the demo never waits for a limit. */
-const limits = {
-  requestsPerMinute: 1e6,
-  eventsPerMinute: 1e7,
-  logBytesPerMinute: 1e10,
-  feedbackPerMinute: 1e6,
-  attachmentBytesPerMinute: 1e10,
-  deviceEventsPerMinute: 1e6,
-}
+/** So high that the demo never waits for a limit of a minute. */
+const limits = Object.fromEntries(
+  keyLimitNames.filter((name) => name.endsWith('PerMinute')).map((name) => [name, 1e10]),
+)
 
 export function define(demo: Command): void {
   demo

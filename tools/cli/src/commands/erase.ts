@@ -3,7 +3,6 @@ import {
   countStored,
   erase,
   listErasures,
-  subjectHash,
   waitingFrames,
   type ErasureReport,
   type Services,
@@ -14,11 +13,11 @@ import { type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
-import { noteChange, operator, storeEntries } from '../journal.ts'
+import { operator, storeEntries } from '../journal.ts'
 import { decimal, numberOption } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
-import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
+import { allOfKey, keySubject, noteSubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
 
 interface EraseFlags {
@@ -150,12 +149,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       flags.suppress && subject !== undefined && subject.kind !== 'api-key'
         ? await suppress(services, subject, progress.say)
         : undefined
-    const subjectKey = await createPolicyStore({ redis: services.redis }).subjectKey()
-    await noteChange(services.redis, {
-      action: 'erasure-begun',
-      subject: subject === undefined ? '' : subjectHash(subject, subjectKey),
-      detail: { kind: subject?.kind ?? 'repeats' },
-    })
+    const subjectKey = await noteSubject(services.redis, 'erasure-begun', subject)
     const report = await erase({
       services,
       subject,
@@ -170,9 +164,6 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** The widest period that ClickHouse can compare with the time of a row. */
-const always = { from: new Date(0), to: new Date('2200-01-01') }
-
 /**
  * Refuses an unknown key. Without this check, the command would report for a mistyped id that there
  * is nothing to purge. A key that Redis no longer has is accepted if something was sent with it.
@@ -183,7 +174,7 @@ async function requireKnownKey(services: Services, subject: KeySubject): Promise
   const { keys, unreadable } = await createApiKeyStore({ redis: services.redis }).load()
   const known = [...Array.from(keys.values(), ({ id }) => id), ...unreadable.values()]
   if (known.includes(subject.id)) return
-  const { rows, deadLetters, frames } = await preview(services, { ...subject, ...always })
+  const { rows, deadLetters, frames } = await preview(services, allOfKey(subject.id))
   if (rows + deadLetters + frames > 0) return
   throw new UsageError(
     `No API key has the id ${subject.id}, and nothing was sent with it. intake keys list shows the ids.`,

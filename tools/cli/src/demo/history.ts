@@ -1,5 +1,14 @@
-import { createHash } from 'node:crypto'
-import { demoApps, feedbackTexts, phones, type DemoApp, type Params, type Pick } from './apps.ts'
+import { hash } from 'node:crypto'
+import { printUuid } from '@intake/contract'
+import {
+  demoApps,
+  feedbackTexts,
+  phones,
+  versionOf,
+  type DemoApp,
+  type Params,
+  type Pick,
+} from './apps.ts'
 
 export interface DemoEvent {
   /** Milliseconds since 1970. */
@@ -56,7 +65,7 @@ export function inventHistory({ events, days, now, seed }: HistoryOptions): Demo
   })
 }
 
-interface DeviceOptions {
+function inventDevice(options: {
   app: DemoApp
   number: number
   seed: number
@@ -65,17 +74,15 @@ interface DeviceOptions {
   to: number
   updatedAt: number
   random: () => number
-}
-
-function inventDevice(options: DeviceOptions): DemoRun[] {
+}): DemoRun[] {
   const { app, number, seed, own, from, to, updatedAt, random } = options
-  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
+  const pick = createPick(random)
   const phone = pick(phones)
   const runs = app.releases.map((release): DemoRun => ({
     app,
-    deviceUuid: uuidOf(`${seed}/${app.bundle}/${number}`),
+    deviceUuid: printUuid(hash('sha256', `${seed}/${app.bundle}/${number}`)),
     userId: `demo-user-${number + 1}`,
-    device: { ...phone, ...release, battery_level: 5 + Math.floor(random() * 95) },
+    device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
     events: [],
     feedback: [],
   }))
@@ -127,6 +134,12 @@ export function inventSession(options: {
   return events
 }
 
+/** Returns a function that draws an element of a list. */
+export const createPick =
+  (random: () => number): Pick =>
+  (list) =>
+    list[Math.floor(random() * list.length)]!
+
 /** Returns a generator of numbers from 0 to 1, which depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
@@ -136,10 +149,4 @@ export function createRandom(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-}
-
-/** Returns a UUID of version 8, which depends on the text only. */
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

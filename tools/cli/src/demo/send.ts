@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createIntake, createNodeClient } from '@intake/client/node'
 import { UsageError } from '../endpoints.ts'
-import { demoApps, phones, type Pick } from './apps.ts'
-import { createRandom, inventSession, type DemoRun } from './history.ts'
+import { demoApps, phones, versionOf } from './apps.ts'
+import { createPick, createRandom, inventSession, type DemoRun } from './history.ts'
 import { drawScreenshot } from './picture.ts'
 
 /** Where the demo sends. */
@@ -128,7 +128,7 @@ export async function sendLive(
 ): Promise<number> {
   const { url, apiKey, rate, seed, signal } = options
   const random = createRandom(seed + 1)
-  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
+  const pick = createPick(random)
   const devices = demoApps
     .filter(({ fallsSilentAt }) => fallsSilentAt === 1)
     .flatMap((app) =>
@@ -141,7 +141,7 @@ export async function sendLive(
           bundleIdentifier: app.bundle,
           storage: 'memory',
           userId: `demo-live-${number + 1}`,
-          device: { ...pick(phones), ...app.releases[1] },
+          device: { ...pick(phones), ...versionOf(app.releases[1]) },
           flushIntervalMs: 1_000,
         }),
       })),
