@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import { isUuid, printUuid } from '@intake/contract'
 import {
   ClickHouseError,
+  insertLines,
   isoTime,
   type ClickHouse,
   type QueryParams,
@@ -49,7 +49,7 @@ export async function addDeadLetter(
     error: refusal.serverText ?? refusal.message,
     row,
   }
-  await write(clickhouse, [entry], signal)
+  await insertLines(clickhouse, { table: 'dead_letters', lines: [JSON.stringify(entry)], signal })
 }
 
 /** Lists all dead letters, oldest first, without `error` and `row`, which may be large. */
@@ -150,8 +150,7 @@ async function insertOrHalve(
   const [first] = letters
   if (first === undefined) return
   try {
-    const members = [gzipSync(letters.map(({ row }) => `${row}\n`).join(''))]
-    await clickhouse.insertRows({ table: first.table, members, rows: letters.length })
+    await insertLines(clickhouse, { table: first.table, lines: letters.map(({ row }) => row) })
     for (const letter of letters) outcomes.set(letter, undefined)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
@@ -170,30 +169,13 @@ export async function dropDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   letters: readonly DeadLetter[],
 ): Promise<void> {
-  if (letters.length === 0) return
-  await write(
-    clickhouse,
-    letters.map((letter) => {
-      // The version is higher than that of the dead letter, even if the clock of the worker that
-      // wrote the dead letter was ahead of this clock.
-      const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
-      return { ...letter, ver, error: '', row: '', is_deleted: 1 }
-    }),
-  )
-}
-
-async function write(
-  clickhouse: Pick<ClickHouse, 'insertRows'>,
-  entries: readonly object[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
-  await clickhouse.insertRows({
-    table: 'dead_letters',
-    members,
-    rows: entries.length,
-    ...(signal && { signal }),
+  const lines = letters.map((letter) => {
+    // The version is higher than that of the dead letter, even if the clock of the worker that
+    // wrote the dead letter was ahead of this clock.
+    const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
+    return JSON.stringify({ ...letter, ver, error: '', row: '', is_deleted: 1 })
   })
+  await insertLines(clickhouse, { table: 'dead_letters', lines })
 }
 
 const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

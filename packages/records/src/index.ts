@@ -4,7 +4,12 @@ export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts
 export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export * from './dead-letters.ts'
-export * from './erasure/delete-payloads.ts'
+export {
+  countPayloads,
+  countStored,
+  startDeletion,
+  watchDeletion,
+} from './erasure/delete-payloads.ts'
 export { type ErasureReport, erase } from './erasure/erase.ts'
 export { type ExportedRow, exportRows } from './erasure/export-rows.ts'
 export { exportSubject } from './erasure/export.ts'

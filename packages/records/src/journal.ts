@@ -1,5 +1,4 @@
-import { gzipSync } from 'node:zlib'
-import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { insertLines, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 
 export interface StoredEntry {
   id: string
@@ -33,13 +32,7 @@ export async function moveToJournal(options: {
   for (;;) {
     const rows = await waiting.peek(rowsPerInsert)
     if (rows.length === 0) return
-    const members = [gzipSync(rows.map((row) => `${row}\n`).join(''))]
-    await store.insertRows({
-      table: 'journal',
-      members,
-      rows: rows.length,
-      ...(signal && { signal }),
-    })
+    await insertLines(store, { table: 'journal', lines: rows, signal })
     await waiting.remove(rows)
   }
 }

@@ -1,6 +1,4 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { ClickHouseError, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, insertLines, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
 import { countDays } from './count-days.ts'
@@ -48,12 +46,6 @@ const slices = 16
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
  */
 const applicationsMax = 100
-/**
- * Rows are compressed in pieces of about this many characters. Other threads do this, so that large
- * counts do not block the process.
- */
-const memberLength = 1024 * 1024
-const compress = promisify(gzip)
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
 /** What is counted alone takes at most about this long in one call; the rest is counted later. */
@@ -119,9 +111,8 @@ export async function refreshCounts(options: {
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
-  await insert(store, 'counted', [
-    JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
-  ])
+  const counted = { name, counted_until: isoTime(until), counted_at: isoTime(now) }
+  await insertLines(store, { table: 'counted', lines: [JSON.stringify(counted)] })
   if (failures[0] !== undefined) throw failures[0].error
   return stale.length
 }
@@ -151,7 +142,7 @@ async function postpone(
       asked_at: new Date(nowMs + pauseMs(beginsMs)).toISOString(),
     })
   })
-  await insert(store, 'recounts', marks)
+  await insertLines(store, { table: 'recounts', lines: marks })
 }
 
 /** Groups stale hours or days by day, the newest first, then by application. */
@@ -183,14 +174,9 @@ async function countApplications(
 ): Promise<void> {
   const { reader, store, name, sql, ver } = options
   const countAll = async (settings: string) => {
-    const rows = await count(reader, {
-      name,
-      sql: `${sql} ${settings}`,
-      day,
-      stale: applications.flat(),
-      ver,
-    })
-    await insert(store, tables[name].table, rows)
+    const stale = applications.flat()
+    const lines = await count(reader, { name, sql: `${sql} ${settings}`, day, stale, ver })
+    await insertLines(store, { table: tables[name].table, lines })
   }
   try {
     await countAll(querySettings)
@@ -350,21 +336,4 @@ async function count(
       JSON.stringify({ bundle_identifier, [column]: period, ver }),
     )
   return [...lines, ...empty]
-}
-
-async function insert(
-  store: Pick<ClickHouse, 'insertRows'>,
-  table: 'hours' | 'days' | 'counted' | 'recounts',
-  lines: readonly string[],
-): Promise<void> {
-  if (lines.length === 0) return
-  const members: Buffer[] = []
-  let piece = ''
-  for (const [index, line] of lines.entries()) {
-    piece += `${line}\n`
-    if (piece.length < memberLength && index < lines.length - 1) continue
-    members.push(await compress(piece))
-    piece = ''
-  }
-  await store.insertRows({ table, members, rows: lines.length })
 }

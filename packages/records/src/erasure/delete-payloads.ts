@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
-import { namesOfCountTables } from './erase-counts.ts'
+import { countTables } from '../counts/replace-all.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
   identity,
@@ -97,24 +97,15 @@ export function watchDeletion(
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
   const stored = erasedTables.map((table) => storedTable(clickhouse, table))
-  const tables = [...stored, ...namesOfCountTables].map((table) => `'${table}'`).join(', ')
-  const ofTables = `database = 'intake' AND table IN (${tables})`
-  const mutations = systemTable(clickhouse, 'mutations')
-  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
+  const tables = [...stored, ...countTables]
+  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
 
   return async () => {
-    const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
-      `SELECT count() AS mutations, max(latest_fail_reason) AS failure
-       FROM ${mutations} WHERE ${ofTables} AND NOT is_done AND NOT is_killed`,
+    const { mutations, parts: left, failure } = await readMutations(clickhouse, tables)
+    if (mutations > 0) return { partsToRewrite: Math.max(left, 1), oldParts: 0, failure }
+    const present = (await clickhouse.query<{ part: string }>(oldParts, { tables })).map(
+      ({ part }) => part,
     )
-    if (unfinished !== undefined && unfinished.mutations > 0) {
-      const [parts] = await clickhouse.query<{ n: number }>(
-        `SELECT sum(parts_to_do) AS n FROM ${mutations} WHERE ${ofTables} AND NOT is_done`,
-      )
-      const partsToRewrite = Math.max(parts?.n ?? 0, 1)
-      return { partsToRewrite, oldParts: 0, failure: unfinished.failure }
-    }
-    const present = (await clickhouse.query<{ part: string }>(oldParts)).map(({ part }) => part)
     // Counts only the parts that were old when the last part had been rewritten. Parts that become
     // old later were replaced by ordinary merges.
     replaced ??= present
@@ -122,6 +113,21 @@ export function watchDeletion(
     replaced = replaced.filter((part) => names.has(part))
     return { partsToRewrite: 0, oldParts: replaced.length, failure: '' }
   }
+}
+
+/** Reads how many mutations of tables are unfinished, the parts that they still have to rewrite, and why one fails. */
+export async function readMutations(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  tables: readonly string[],
+): Promise<{ mutations: number; parts: number; failure: string }> {
+  const [found] = await clickhouse.query<{ mutations: number; parts: number; failure: string }>(
+    `SELECT countIf(NOT is_killed) AS mutations, sum(parts_to_do) AS parts,
+       maxIf(latest_fail_reason, NOT is_killed) AS failure
+     FROM ${systemTable(clickhouse, 'mutations')}
+     WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT is_done`,
+    { tables },
+  )
+  return found ?? { mutations: 0, parts: 0, failure: '' }
 }
 
 export async function countStored(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exportRows, type ExportedRow } from './export-rows.ts'
@@ -97,7 +97,7 @@ async function save(
   // Accepts only keys in the gateway's form, because a key must not lead out of the folder.
   const isKey = parseAttachmentKey(key) !== undefined
   const body = isKey ? await objects.get(key) : undefined
-  if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false
+  if (body === undefined || hash('sha256', body) !== sha256) return false
   const file = join(folder, key)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeFile(file, body, { mode: 0o600 })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isoTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 import { tombstoneVer } from '../erasure/tombstones.ts'
 import { ageDays } from '../follow-records.ts'
@@ -132,7 +132,7 @@ async function readParquet(
   if (!bytes.subarray(0, 4).equals(magic) || !bytes.subarray(-4).equals(magic)) {
     throw new Error('ClickHouse ended in the middle of a Parquet file.')
   }
-  return { bytes, rows, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { bytes, rows, sha256: hash('sha256', bytes) }
 }
 
 /** The columns of a view, with ids as text: Parquet readers differ in how they show UUIDs. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { JournalAction } from '@intake/access'
 import {
   databaseOf,
@@ -189,7 +189,7 @@ async function giveNewPassword(
   json = false,
 ): Promise<void> {
   const password = randomBytes(24).toString('base64url')
-  const passwordSha256 = createHash('sha256').update(password).digest('hex')
+  const passwordSha256 = hash('sha256', password)
   await store(clickhouse, { ...analyst, passwordSha256 }, action)
   const database = databaseOf(analyst)
   const login = { user: database, password, database }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import {
   createObjectStore,
   describeStoreError,
@@ -21,7 +21,7 @@ export async function examineBucket(settings: ObjectStoreSettings): Promise<Find
   const { bucket } = settings
   const store = createObjectStore({ ...settings, timeoutMs })
   const body = Buffer.from('intake doctor')
-  const sha256 = createHash('sha256').update(body).digest('hex')
+  const sha256 = hash('sha256', body)
   const key = `${prefix}${randomUUID()}.txt`
   const findings: Finding[] = []
   const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {

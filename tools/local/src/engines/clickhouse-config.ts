@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
@@ -222,7 +222,7 @@ export function usersConfig(
 }
 
 function passwordEdit([user, password]: [string, string]): [RegExp, string] {
-  const hex = createHash('sha256').update(password).digest('hex')
+  const hex = hash('sha256', password)
   return [
     new RegExp(` from_env="CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256"/>`),
     `>${hex}</password_sha256_hex>`,

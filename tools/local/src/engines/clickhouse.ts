@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -200,7 +200,7 @@ function removeLeftovers(tablesDir: string) {
  * so the path contains a hash and not the password.
  */
 function playPathOf(analystPassword: string) {
-  return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
+  return `/play/${hash('sha256', `play:${analystPassword}`)}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { realpathSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -35,8 +35,7 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
  * socket can have only about 100 bytes.
  */
 function socketPath(dataDir: string) {
-  const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
-  const name = `intake-${hash.slice(0, 16)}.lock`
+  const name = `intake-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}.lock`
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
 }
 
