@@ -10,3 +10,4 @@ export {
 export { insertLines } from './insert-lines.ts'
 export { isoTime, sqlTime } from './sql-time.ts'
 export { type RawTable, type RecordTable, rawTables } from './tables.ts'
+export { withClickHouse } from './with-clickhouse.ts'

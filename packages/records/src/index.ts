@@ -37,13 +37,7 @@ export {
   type StoredStateMonitor,
 } from './stored-state.ts'
 export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
-export {
-  type Trace,
-  type TracedRecord,
-  traceRecords,
-  traceStates,
-  traceTables,
-} from './trace/trace.ts'
+export { type Trace, type TracedRecord, traceRecords, traceStates } from './trace/trace.ts'
 export { ExportError, exportRecords } from './export/export-records.ts'
 export { type ExportScope, type Manifest } from './export/manifest.ts'
 export { createBucketTarget, createFolderTarget, type ExportTarget } from './export/target.ts'

@@ -1,4 +1,8 @@
-import { createClickHouse, type ClickHouse, type ClickHouseOptions } from '@intake/clickhouse'
+import {
+  withClickHouse as withConnection,
+  type ClickHouse,
+  type ClickHouseOptions,
+} from '@intake/clickhouse'
 import { clickhouseCluster, clickhouseUrl } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
@@ -33,10 +37,5 @@ export async function withClickHouse<T>(
   work: (clickhouse: ClickHouse) => Promise<T>,
   options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},
 ): Promise<T> {
-  const clickhouse = createClickHouse({ ...(await findClickHouse()), ...options })
-  try {
-    return await work(clickhouse)
-  } finally {
-    await clickhouse.close()
-  }
+  return withConnection({ ...(await findClickHouse()), ...options }, work)
 }

@@ -1,9 +1,9 @@
 import { createApiKeyStore } from '@intake/access'
 import {
   ClickHouseError,
-  createClickHouse,
   describeError,
   MigrationError,
+  withClickHouse,
   type ClickHouse,
 } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
@@ -51,7 +51,8 @@ export async function setUp(
   options: SetupOptions,
 ): Promise<{ applied: string[]; waiting: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom, who = 'setup' } = options
-  return withClickHouse(options, async (clickhouse) => {
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = options
+  return withClickHouse({ url, cluster, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
@@ -111,18 +112,6 @@ async function makeBucket(s3: ObjectStoreSettings): Promise<void> {
     await store.ensureBucket()
   } finally {
     store.close()
-  }
-}
-
-async function withClickHouse<T>(
-  { clickhouseUrl: url, clickhouseCluster: cluster }: SetupOptions,
-  work: (clickhouse: ClickHouse) => Promise<T>,
-): Promise<T> {
-  const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: timeoutMs })
-  try {
-    return await work(clickhouse)
-  } finally {
-    await clickhouse.close()
   }
 }
 

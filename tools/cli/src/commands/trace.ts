@@ -4,7 +4,6 @@ import {
   searchOf,
   traceRecords,
   traceStates,
-  traceTables,
   type RecordSearch,
   type RecordServices,
   type Reservation,
@@ -69,7 +68,8 @@ export function define(trace: Command): void {
         // A search by a client's own key needs Redis, because only Redis knows which id belongs to
         // the key.
         if (id === undefined) throw failure
-        report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
+        const found = await traceRecords({ clickhouse, redis: failure }, idSearch(id, flags))
+        report(found, undefined, flags)
       }
       return withRecords(find, { statementTimeoutMs, withoutRedis })
     })

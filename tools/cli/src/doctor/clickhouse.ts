@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { ClickHouseError, describeError, withClickHouse } from '@intake/clickhouse'
 import {
   inspectClickHouse,
   readClickHouseClock,
@@ -8,7 +8,7 @@ import {
 } from '@intake/schema'
 import { readPeriods, type Periods } from '@intake/records'
 import { keptFreeBytes } from '@intake/runtime'
-import { finding, type Finding } from './finding.ts'
+import { finding, findingIf, type Finding } from './finding.ts'
 
 export interface ClickHouseExamination {
   findings: Finding[]
@@ -43,26 +43,24 @@ export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },
   options: { freeShareMin: number; dataDir?: string | undefined },
 ): Promise<ClickHouseExamination> {
-  const clickhouse = createClickHouse({ ...server, requestTimeoutMs: timeoutMs })
   try {
-    const facts = await inspectClickHouse(clickhouse)
-    const { schemaDifferences } = facts
-    const isComplete = schemaDifferences.length === 0
-    const installation = isComplete ? await readInstallation(clickhouse) : undefined
-    const periods = isComplete ? await readPeriods(clickhouse) : undefined
-    const sentAt = Date.now()
-    const wallMs = await readClickHouseClock(clickhouse)
-    const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
-    return {
-      findings: findClickHouseProblems(facts, options),
-      facts: { ...facts, installation, periods, aheadMs },
-    }
+    return await withClickHouse({ ...server, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
+      const facts = await inspectClickHouse(clickhouse)
+      const isComplete = facts.schemaDifferences.length === 0
+      const installation = isComplete ? await readInstallation(clickhouse) : undefined
+      const periods = isComplete ? await readPeriods(clickhouse) : undefined
+      const sentAt = Date.now()
+      const wallMs = await readClickHouseClock(clickhouse)
+      const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
+      return {
+        findings: findClickHouseProblems(facts, options),
+        facts: { ...facts, installation, periods, aheadMs },
+      }
+    })
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     const full = options.dataDir === undefined ? undefined : findFullDisk(options.dataDir)
     return { findings: full === undefined ? [unusable(error)] : [full], facts: undefined }
-  } finally {
-    await clickhouse.close()
   }
 }
 
@@ -75,15 +73,12 @@ export function findClickHouseProblems(
   const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
   const wanted = versionMin.join('.')
   return [
-    ...(isOld
-      ? [
-          finding(
-            'clickhouse_version',
-            `ClickHouse has version ${version}, and at least ${wanted} is needed`,
-            `Upgrade ClickHouse to ${wanted}, the long-term support release, or later.`,
-          ),
-        ]
-      : []),
+    ...findingIf(
+      isOld,
+      'clickhouse_version',
+      `ClickHouse has version ${version}, and at least ${wanted} is needed`,
+      `Upgrade ClickHouse to ${wanted}, the long-term support release, or later.`,
+    ),
     ...schemaDifferences.map((difference) =>
       finding(
         'clickhouse_schema',

@@ -1,4 +1,4 @@
-import { finding, type Finding } from './finding.ts'
+import { findingIf, type Finding } from './finding.ts'
 
 /**
  * How many milliseconds the clock of a server is ahead of this machine's. The measurement is not
@@ -23,21 +23,19 @@ export function findClockProblems(
   const differs = ({ min, max }: Ahead) => min > skewMaxMs || max < -skewMaxMs
   const each = { min: clickhouse.min - redis.max, max: clickhouse.max - redis.min }
   const wrong = [differs(redis), differs(clickhouse), differs(each)]
-  if (!wrong.includes(true)) return []
   const [ofRedis, ofClickHouse, ofEach] = wrong
   const suspects = [
     ...(ofRedis && ofEach ? ['Redis'] : []),
     ...(ofClickHouse && ofEach ? ['ClickHouse'] : []),
     ...(ofRedis && ofClickHouse ? ['this machine'] : []),
   ]
-  return [
-    finding(
-      'clock_skew',
-      `the clock of Redis is ${print(redis)} and that of ClickHouse ${print(clickhouse)} of this machine; ` +
-        `at most ${skewMaxMs / 1_000} s is accepted`,
-      `Synchronise the clock of ${suspects.length === 1 ? suspects[0] : 'each machine'} with NTP, and those of the gateways.`,
-    ),
-  ]
+  return findingIf(
+    wrong.includes(true),
+    'clock_skew',
+    `the clock of Redis is ${print(redis)} and that of ClickHouse ${print(clickhouse)} of this machine; ` +
+      `at most ${skewMaxMs / 1_000} s is accepted`,
+    `Synchronise the clock of ${suspects.length === 1 ? suspects[0] : 'each machine'} with NTP, and those of the gateways.`,
+  )
 }
 
 function print({ min, max }: Ahead): string {

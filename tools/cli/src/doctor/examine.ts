@@ -7,7 +7,7 @@ import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
 import { findDifferences } from '../retention/correct-policy.ts'
-import { degraded, finding, type Finding } from './finding.ts'
+import { degraded, finding, findingIf, type Finding } from './finding.ts'
 import { examineReader } from './reader.ts'
 import { examineRedis, type RedisExamination } from './redis.ts'
 
@@ -145,30 +145,25 @@ function findInstallationProblems(
   redis: string | null,
   clickhouse: string | null | undefined,
 ): Finding[] {
-  if (clickhouse === undefined || redis === clickhouse) {
-    return redis !== null || clickhouse === undefined ? [] : [notSetUp]
-  }
-  if (redis === null) {
-    return [
-      finding(
-        'redis_lost_its_data',
-        'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data',
-        'Correct REDIS_URL, restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
-      ),
-    ]
-  }
-  if (clickhouse === null) return [notSetUp]
+  if (clickhouse === undefined) return []
   return [
-    finding(
+    ...findingIf(
+      clickhouse === null,
+      'clickhouse_schema',
+      'this ClickHouse belongs to no installation',
+      'Run intake setup.',
+    ),
+    ...findingIf(
+      clickhouse !== null && redis === null,
+      'redis_lost_its_data',
+      'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data',
+      'Correct REDIS_URL, restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+    ),
+    ...findingIf(
+      clickhouse !== null && redis !== null && redis !== clickhouse,
       'configuration',
       'this Redis and this ClickHouse belong to different installations',
       'Correct REDIS_URL or CLICKHOUSE_URL.',
     ),
   ]
 }
-
-const notSetUp = finding(
-  'clickhouse_schema',
-  'this ClickHouse belongs to no installation',
-  'Run intake setup.',
-)
