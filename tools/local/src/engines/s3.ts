@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort } from '../supervisor/ports.ts'
+import { tryFetch } from '../supervisor/try-fetch.ts'
 import { startChild } from '../supervisor/child.ts'
 import { untilReady } from '../supervisor/until-ready.ts'
 import { makePrivateDir } from './private-dir.ts'
@@ -73,11 +74,6 @@ export async function startS3(options: S3Options): Promise<S3> {
 }
 
 async function refusesAnonymous(port: number) {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) })
-    await response.arrayBuffer()
-    return response.status === 403 && response.headers.get('server') === 'intake-s3'
-  } catch {
-    return false // not listening yet
-  }
+  const reply = await tryFetch(`http://127.0.0.1:${port}/`, 1_000)
+  return reply?.status === 403 && reply.headers.get('server') === 'intake-s3'
 }

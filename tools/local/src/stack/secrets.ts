@@ -6,18 +6,7 @@ import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '../engines/service.ts'
 
 /** The passwords of the embedded services, and the first API key. */
-export interface Secrets {
-  redisPassword: string
-  clickhousePassword: string
-  workerPassword: string
-  readerPassword: string
-  analystPassword: string
-  s3AccessKey: string
-  s3SecretKey: string
-  s3GatewaySecretKey: string
-  s3WorkerSecretKey: string
-  apiKey: string
-}
+export type Secrets = ReturnType<typeof newSecrets>
 
 /**
  * Loads the secrets from `secrets.json`, which only its owner can read. Creates missing secrets.
@@ -30,20 +19,18 @@ export function loadSecrets(dataDir: string): Secrets {
   return secrets
 }
 
-function newSecrets(): Secrets {
-  return {
-    redisPassword: randomSecret(),
-    clickhousePassword: randomSecret(),
-    workerPassword: randomSecret(),
-    readerPassword: randomSecret(),
-    analystPassword: randomSecret(),
-    s3AccessKey: 'intake',
-    s3SecretKey: randomSecret(),
-    s3GatewaySecretKey: randomSecret(),
-    s3WorkerSecretKey: randomSecret(),
-    apiKey: `ik_${randomBytes(32).toString('base64url')}`,
-  }
-}
+const newSecrets = () => ({
+  redisPassword: randomSecret(),
+  clickhousePassword: randomSecret(),
+  workerPassword: randomSecret(),
+  readerPassword: randomSecret(),
+  analystPassword: randomSecret(),
+  s3AccessKey: 'intake',
+  s3SecretKey: randomSecret(),
+  s3GatewaySecretKey: randomSecret(),
+  s3WorkerSecretKey: randomSecret(),
+  apiKey: `ik_${randomBytes(32).toString('base64url')}`,
+})
 
 function readSecrets(path: string): Partial<Secrets> {
   try {

@@ -3,7 +3,7 @@ import { type SupervisedProcess, superviseProcess } from '../supervisor/supervis
 import { type Service } from '../engines/service.ts'
 import { type ClickHouse, startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
-import { startS3 } from '../engines/s3.ts'
+import { startS3, type S3 } from '../engines/s3.ts'
 import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
@@ -19,21 +19,10 @@ export interface Backend {
   process: SupervisedProcess | undefined
 }
 
-export interface ClickHouseBackend extends Backend {
-  workerUrl: string
-  readerUrl: string
-  analystUrl: string
-  /**
-   * The link to the page for queries. Undefined if the stack does not run the server, or if the
-   * server has no user `analyst`.
-   */
-  playUrl: string | undefined
-}
+export type ClickHouseBackend = Backend &
+  Pick<ClickHouse, 'workerUrl' | 'readerUrl' | 'analystUrl' | 'playUrl'>
 
-export interface S3Backend extends Backend {
-  gatewayUrl: string
-  workerUrl: string
-}
+export type S3Backend = Backend & Pick<S3, 'gatewayUrl' | 'workerUrl'>
 
 export interface Services {
   redis: Backend
@@ -106,8 +95,8 @@ async function redisOf(options: ServicesOptions): Promise<Backend> {
 }
 
 async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend> {
-  const { config, ports, secrets, say } = options
-  const { clickhouse: publicPort, clickhouseEngine: port } = ports
+  const { config, secrets, say } = options
+  const { clickhouse: publicPort, clickhouseEngine: port } = options.ports
   if (publicPort === undefined || port === undefined) {
     const backend = external(config.CLICKHOUSE_URL)
     const { url } = backend
@@ -115,24 +104,16 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
     return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
   }
   const { clickhousePassword: password, workerPassword, readerPassword, analystPassword } = secrets
+  const passwords = { password, workerPassword, readerPassword, analystPassword }
+  const ports = { port, publicPort }
+  const serverProgram = config.CLICKHOUSE_SERVER
+  const place = placeOf(options, 'clickhouse')
   const { service, process } = await run(options, 'ClickHouse', (signal) =>
-    startClickHouse({
-      ...placeOf(options, 'clickhouse'),
-      port,
-      publicPort,
-      serverProgram: config.CLICKHOUSE_SERVER,
-      password,
-      workerPassword,
-      readerPassword,
-      analystPassword,
-      signal,
-      say,
-    }),
+    startClickHouse({ ...place, ...ports, ...passwords, serverProgram, signal, say }),
   )
   await acceptBasicAuth({ port: publicPort, enginePort: port, signal: options.ending })
-  const { url, workerUrl, readerUrl, analystUrl, playUrl } = service
   sayUnconfined(service, say)
-  return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
+  return { ...service, process }
 }
 
 function sayUnconfined(
@@ -167,8 +148,7 @@ async function s3Of(options: ServicesOptions): Promise<S3Backend> {
   const { service, process } = await run(options, 'S3', (signal) =>
     startS3({ ...placeOf(options, 's3'), port, ...keys, signal }),
   )
-  const { url, gatewayUrl, workerUrl } = service
-  return { url, gatewayUrl, workerUrl, process }
+  return { ...service, process }
 }
 
 function external(url: string | undefined): Backend {
