@@ -37,6 +37,19 @@ export async function describeQuery(
   return compactAll(rows.map(({ name, type }) => [name, type]))
 }
 
+/** `formatQuery` prints both in the same form, so different white space is no difference. */
+export async function isSameQuery(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  actual: string,
+  wanted: string,
+): Promise<boolean> {
+  const [row] = await clickhouse.query<{ same: 0 | 1 }>(
+    'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
+    { actual, wanted },
+  )
+  return row?.same === 1
+}
+
 const compactAll = (types: [string, string][]) =>
   Object.fromEntries(types.map(([name, type]) => [name, compact(type)]))
 
