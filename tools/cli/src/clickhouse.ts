@@ -13,13 +13,7 @@ const ClickHouseConfig = Type.Object({
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
 })
 
-/**
- * Finds the URL of ClickHouse, and the cluster that has the tables. For a single server, `cluster`
- * is undefined.
- *
- * @throws {UsageError} like `findEndpoint`
- * @throws {ConfigError} one error that names all problems of these settings
- */
+/** @throws {UsageError | ConfigError} one error that names all problems of these settings */
 export async function findClickHouse(): Promise<{ url: string; cluster: string | undefined }> {
   const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {
     CLICKHOUSE_URL: await findEndpoint('CLICKHOUSE_URL'),
@@ -28,11 +22,7 @@ export async function findClickHouse(): Promise<{ url: string; cluster: string |
   return { url, cluster }
 }
 
-/**
- * Runs `work` with a connection to ClickHouse, then closes the connection.
- *
- * @throws {UsageError | ConfigError} like `findClickHouse`
- */
+/** @throws {UsageError | ConfigError} like `findClickHouse` */
 export async function withClickHouse<T>(
   work: (clickhouse: ClickHouse) => Promise<T>,
   options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},

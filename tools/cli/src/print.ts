@@ -20,10 +20,7 @@ let output: Output = process
 /** Makes this module write to these streams instead of those of the process. */
 export const printTo = (streams: Output): void => void (output = streams)
 
-/**
- * Prints the command's own texts and numbers. For text from outside use `printRow` or
- * `visibleLine`.
- */
+/** Prints the command's own texts. For text from outside use `printRow` or `visibleLine`. */
 export const print = (text: string): void => void output.stdout.write(`${visibleText(text)}\n`)
 
 /** Prints cells in one line, with tabs between them. No cell can add a tab or a line of its own. */
@@ -35,10 +32,7 @@ export interface Styled {
   style?: Parameters<typeof styleText>[0] | undefined
 }
 
-/**
- * Prints cells in one line, with one space between them. Uses styles only if standard output is a
- * terminal.
- */
+/** Prints cells in one line, with styles only if standard output is a terminal. */
 export function printStyled(cells: readonly Styled[]): void {
   const hasStyles = output.stdout.isTTY && !process.env['NO_COLOR']
   const shown = cells.map(({ text, style }) => {
@@ -86,14 +80,10 @@ export const printForShell = (line: string): void => void output.stdout.write(`$
 
 export const note = (text: string): void => void output.stderr.write(`${visibleText(text)}\n`)
 
-/**
- * Prints an error, and indents all lines but the first. A server's message can quote what a client
- * sent, and the quoted text must not look like a message of its own.
- */
+/** Indents what a server's message quotes of a client, so that it looks like no message. */
 export const printError = (error: unknown): void =>
   note(indentLines(visibleText(error instanceof Error ? error.message : String(error))))
 
-/** Indents all lines but the first. */
 const indentLines = (text: string) => text.replaceAll(/\n(?!$)/g, '\n  ')
 
 export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')

@@ -18,11 +18,7 @@ Examples:
 Exit codes: 0 done, 1 the command failed or was used wrongly; the help of a command lists its others.
 docs/cli.md shows every command with its output.`
 
-/**
- * Runs a command of the command line until it ends. Sets `process.exitCode`, and resolves to it.
- *
- * @param args the words after `intake`
- */
+/** Runs a command until it ends. Sets `process.exitCode`, and resolves to it. */
 export async function runIntake(args: readonly string[]): Promise<number> {
   const program = new Command('intake')
     .description('Operates an Intake deployment')

@@ -7,9 +7,7 @@ import { parseTime, timeForm } from '@intake/runtime'
 import { UsageError } from './endpoints.ts'
 import { noteChange } from './journal.ts'
 
-/** A user or a device. */
 export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
-/** The records that were sent with an API key in a period. */
 export type KeySubject = Extract<Subject, { kind: 'api-key' }>
 
 /** @throws {UsageError} if the identifier is invalid */

@@ -4,10 +4,7 @@ import { storeEntries } from './journal.ts'
 
 const timeoutMs = 10_000
 
-/**
- * Connects to Redis, runs `work` and closes the connection. Rejects if connecting and `work`
- * together take longer than `timeoutMs`.
- */
+/** Rejects if connecting and `work` together take longer than `timeoutMs`. */
 export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
   withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
 

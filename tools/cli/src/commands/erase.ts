@@ -107,9 +107,7 @@ function defineErasures(erasures: Command): void {
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
 }
 
-/**
- * Parses a report. Returns a damaged report as text, so that the other reports are still printed.
- */
+/** A damaged report is returned as text, so that the others are still printed. */
 function parseReport(report: string): unknown {
   try {
     return JSON.parse(report)
@@ -164,12 +162,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/**
- * Refuses an unknown key. Without this check, the command would report for a mistyped id that there
- * is nothing to purge. A key that Redis no longer has is accepted if something was sent with it.
- *
- * @throws {UsageError} if no key has the id, and nothing was sent with it
- */
+/** Refuses a mistyped id. A key that Redis has lost is accepted if something was sent with it. */
 async function requireKnownKey(services: Services, subject: KeySubject): Promise<void> {
   const { keys, unreadable } = await createApiKeyStore({ redis: services.redis }).load()
   const known = [...Array.from(keys.values(), ({ id }) => id), ...unreadable.values()]

@@ -8,10 +8,7 @@ import { operator } from '../journal.ts'
 import { note, print } from '../print.ts'
 import { timeOption } from '../option-values.ts'
 
-/**
- * `intake setup`: prepares the services for gateways and workers. Running it again is safe, so it
- * may run at every start.
- */
+/** Running it again is safe, so it may run at every start. */
 export function define(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')

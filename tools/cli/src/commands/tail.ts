@@ -15,11 +15,7 @@ interface TailFlags extends FollowFilter {
 
 const timeoutMs = 30_000
 const retryMs = 2_000
-/**
- * If the output is more than this many seconds behind, the command prints the time up to which the
- * output is complete. Ordinarily, a record becomes visible within a minute of its arrival; a
- * gateway may need half of that minute to accept a feedback.
- */
+/** Usually a record is visible within a minute, and a feedback may take half of one to arrive. */
 const behindSecondsMax = 75
 
 const head =

@@ -1,6 +1,5 @@
 // What the three invented apps do, and what changes with their second release.
 
-/** Values of an event's parameters; a function draws one at random. */
 export type Params = Record<string, unknown>
 export type Pick = <T>(from: readonly T[]) => T
 

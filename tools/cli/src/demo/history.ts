@@ -28,7 +28,6 @@ export interface DemoRun {
 }
 
 export interface HistoryOptions {
-  /** The number of log events. */
   events: number
   days: number
   /** The end of the period, in milliseconds since 1970. */
@@ -43,7 +42,6 @@ const devicesMax = 400
 /** Every so many devices, one sends a feedback. */
 const devicesPerFeedback = 3
 
-/** Invents what the devices of all demo apps have done in the last days. */
 export function inventHistory({ events, days, now, seed }: HistoryOptions): DemoRun[] {
   const random = createRandom(seed)
   const pick = createPick(random)
@@ -128,7 +126,6 @@ export function inventSession(options: {
   return events
 }
 
-/** Returns a function that draws an element of a list. */
 export const createPick =
   (random: () => number): Pick =>
   (list) =>

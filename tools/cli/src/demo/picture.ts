@@ -9,11 +9,7 @@ const paper: Colour = [248, 248, 250]
 const card: Colour = [226, 228, 234]
 const alarm: Colour = [214, 60, 60]
 
-/**
- * Draws a screenshot of an invented app as PNG: a bar in the app's colour, cards, and a message.
- *
- * @param variant moves the message, so that pictures differ
- */
+/** Draws a screenshot of an invented app as PNG. `variant` moves its message. */
 export function drawScreenshot(colour: Colour, variant: number): Buffer {
   const messageAt = bar + 30 + (variant % 5) * 66
   const colourAt = (x: number, y: number): Colour => {

@@ -12,7 +12,6 @@ export const demoKeyName = 'intake demo'
 /** After this time gateways know that a key is suspended. */
 const knownMs = 5_000
 
-/** Returns the keys of demos that have not been removed. */
 export async function findDemoKeys({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> {
   const keys = await createApiKeyStore({ redis }).list()
   return keys.filter(
@@ -28,10 +27,7 @@ export async function countDemo({ clickhouse }: Services, keys: ApiKey[]): Promi
   return rows
 }
 
-/**
- * Erases everything that demos have sent, like `intake purge`, and revokes their keys. A key is
- * revoked last, so that an interrupted removal finds it again.
- */
+/** A key is revoked last, so that an interrupted removal finds it again. */
 export async function removeDemo(
   services: Services,
   keys: readonly ApiKey[],

@@ -5,7 +5,6 @@ import { demoApps, phones, versionOf } from './apps.ts'
 import { createPick, createRandom, inventSession, type DemoRun } from './history.ts'
 import { drawScreenshot } from './picture.ts'
 
-/** Where the demo sends. */
 export interface Target {
   url: string
   apiKey: string
@@ -15,7 +14,6 @@ export interface Target {
 const knownMs = 15_000
 const requestMs = 5_000
 const devicesAtOnce = 6
-/** How long one device may take to deliver what it has. */
 const deliveryMs = 60_000
 const liveDevices = 4
 
@@ -27,11 +25,7 @@ export interface Sent {
   reasons: string[]
 }
 
-/**
- * Waits until the gateway knows the key, because a client stops sending when its key is refused.
- *
- * @throws {UsageError} if no gateway responds, or it does not know the key in time
- */
+/** A client stops sending when its key is refused, so this waits until gateways know it. */
 export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   const deadline = performance.now() + knownMs
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
@@ -118,11 +112,7 @@ async function sendRun(
   return { left: left + lost, reason: left + lost === 0 ? undefined : (reason ?? 'no_response') }
 }
 
-/**
- * Sends events as they happen, until the signal is aborted. Resolves to their number.
- *
- * @param options.rate events a second
- */
+/** Sends so many events a second until the signal is aborted. Resolves to their number. */
 export async function sendLive(
   options: Target & { rate: number; seed: number; signal: AbortSignal },
 ): Promise<number> {

@@ -14,17 +14,11 @@ export interface ClickHouseExamination {
   findings: Finding[]
   facts:
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
-        /**
-         * The mark of the installation; null if there is none. Undefined if tables or views are
-         * missing or differ from those of this version.
-         */
+        /** Null if there is none; undefined if tables or views differ from this version. */
         installation: string | null | undefined
         /** Undefined like `installation`. */
         periods: Periods | undefined
-        /**
-         * How many milliseconds ClickHouse's clock is ahead of this machine's. The measurement is
-         * not exact, so this is a range.
-         */
+        /** How far its clock is ahead of this machine's, within the error of the measurement. */
         aheadMs: { min: number; max: number }
       })
     | undefined
@@ -33,12 +27,7 @@ export interface ClickHouseExamination {
 const timeoutMs = 15_000
 const versionMin = [26, 3] as const
 
-/**
- * Examines ClickHouse. The facts are undefined if ClickHouse cannot be used.
- *
- * @param options.freeShareMin the share of each disk that must be free, from 0 to 1
- * @param options.dataDir the folder of this ClickHouse, if `npm start` runs it on this machine
- */
+/** The facts are undefined if it cannot be used. `npm start` runs one in `dataDir`. */
 export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },
   options: { freeShareMin: number; dataDir?: string | undefined },

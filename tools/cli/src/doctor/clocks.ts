@@ -1,20 +1,12 @@
 import { findingIf, type Finding } from './finding.ts'
 
-/**
- * How many milliseconds the clock of a server is ahead of this machine's. The measurement is not
- * exact, so this is a range.
- */
+/** How far a clock is ahead of this machine's, within the error of the measurement. */
 export interface Ahead {
   min: number
   max: number
 }
 
-/**
- * Compares the clocks of Redis, ClickHouse and this machine. If one clock differs from the other
- * two, that clock is wrong.
- *
- * @param options.skewMaxMs the largest difference that gateways accept
- */
+/** If one clock differs from the other two by more than gateways accept, that clock is wrong. */
 export function findClockProblems(
   clocks: { redis: Ahead; clickhouse: Ahead },
   { skewMaxMs }: { skewMaxMs: number },

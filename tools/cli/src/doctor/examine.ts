@@ -19,10 +19,7 @@ export interface Examination {
 
 const settings = 'settings of gateway and worker in this environment'
 
-/**
- * Examines everything that an operator configures. Changes nothing except for a probe object in the
- * bucket.
- */
+/** Changes nothing except for a probe object in the bucket. */
 export async function examine(options: {
   redisUrl: string
   clickhouseUrl: string
@@ -134,13 +131,7 @@ function findRetentionProblems(
   )
 }
 
-/**
- * Finds out whether Redis and ClickHouse belong to the same installation.
- *
- * @param redis the mark of the installation in Redis; null if there is none
- * @param clickhouse the mark of the installation in ClickHouse; null if there is none. Undefined if
- * it is not known; another finding then reports why.
- */
+/** A mark is null if there is none, and undefined if another finding says why it is not known. */
 function findInstallationProblems(
   redis: string | null,
   clickhouse: string | null | undefined,

@@ -25,17 +25,11 @@ import { degraded, finding, findingIf, type Finding } from './finding.ts'
 const redisMemoryBytesMin = 128 * 1024 ** 2
 
 const connectTimeoutMs = 10_000
-/**
- * The timeout for the whole examination. It leaves time for a few servers or replicas that do not
- * respond.
- */
+/** Leaves time for a few servers or replicas that do not respond. */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/**
- * The largest `maxmemory`, as a share of the machine's memory. Redis needs the rest while it
- * rewrites its append-only file.
- */
+/** The largest share of the machine's memory: Redis needs the rest while it rewrites its log. */
 const machineShareMax = 0.75
 const versionMin = 7
 
@@ -50,13 +44,7 @@ export interface RedisExamination {
   facts: (RedisInspection & { shards: number; policy: StoredPolicy | undefined }) | undefined
 }
 
-/**
- * Examines Redis: each server that holds keys of Intake, and the replicas.
- *
- * @param options.assertsDurability whether the operator asserts that unreadable settings are
- *   correct
- * @param options.replicasMin how many replicas each server must have
- */
+/** Examines each server that holds keys of Intake, and the replicas. */
 export async function examineRedis(
   url: string,
   options: RedisExpectations,
@@ -119,9 +107,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
   }
 }
 
-/**
- * Why the server that holds the keys of a hash tag accepts no writes; undefined if it accepts them.
- */
+/** Why the server that holds a hash tag accepts no writes; undefined if it accepts them. */
 async function refusalOf(
   redis: Redis,
   tag: string,

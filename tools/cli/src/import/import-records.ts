@@ -26,7 +26,7 @@ export interface ImportOptions {
   rows: AsyncIterable<SourceRow>
   map: SourceMap
   bundleIdentifier: string
-  /** Records per second. */
+  /** The number of records in a second. */
   rate: number
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   producer: FrameProducer

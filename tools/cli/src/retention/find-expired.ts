@@ -21,7 +21,6 @@ export interface Expired {
   objects: number
 }
 
-/** When data expires. */
 export interface Expiry {
   /** For each kind, the time before which its data is expired; undefined if it never expires. */
   before: Record<'logs' | 'feedback' | 'counts' | 'dead-letters', Date | undefined>

@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises'
 import { withTimeout } from '@intake/runtime'
 import type { Address } from './addresses.ts'
 
-/** Resolves a host name to its IPv4 addresses; rejects when there are none. */
 type Resolve = (hostname: string) => Promise<string[]>
 
 const timeoutMs = 3_000

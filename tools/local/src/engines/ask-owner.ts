@@ -6,10 +6,7 @@ export interface Owner {
   password: string
 }
 
-/**
- * Executes a statement as the owner. Resolves to the text of the response. Resolves to undefined if
- * the response is an error, or if there is no response in time.
- */
+/** Resolves to the text of the response; undefined if there is none in time, or an error. */
 export async function askOwner(sql: string, owner: Owner, timeoutMs: number) {
   const reply = await tryFetch(`http://127.0.0.1:${owner.port}/`, timeoutMs, {
     method: 'POST',

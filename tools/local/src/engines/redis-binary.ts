@@ -90,10 +90,7 @@ function subfolders(folder: string) {
   return readdirSync(folder).map((name) => join(folder, name))
 }
 
-/**
- * Downloads the packages and unpacks them. If the download fails, runs `apt-get update` and tries
- * once more, because the package lists may be outdated or, in a fresh image, absent.
- */
+/** Tries once more with new package lists: they may be outdated, or absent in a new image. */
 async function unpackDebs(
   cacheDir: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
@@ -132,10 +129,7 @@ async function download(options: ExecFileOptions) {
   await run('apt-get', ['download', ...names], options)
 }
 
-/**
- * Moves the folder into place. If another process has put a working program there meanwhile, keeps
- * that program.
- */
+/** Keeps a working program that another process has put there meanwhile. */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return
   await rm(cacheDir, { recursive: true, force: true })

@@ -10,15 +10,12 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 
 export interface S3Options extends ServiceOptions {
-  /** The access key of the owner, who has all rights that Intake uses. Default: `intake`. */
+  /** The owner has all rights that Intake uses. Secrets are by default new random ones. */
   accessKey?: string
-  /** The secret key of the owner. Default: a new random key. */
   secretKey?: string
-  /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
+  /** `gateway` may put and remove objects. */
   gatewaySecretKey?: string
-  /**
-   * The secret key of `worker`, which may get objects and put thumbnails. Default: a random one.
-   */
+  /** `worker` may get objects and put thumbnails. */
   workerSecretKey?: string
   /** A second pair of keys with the owner's rights, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }

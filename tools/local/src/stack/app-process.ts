@@ -8,11 +8,7 @@ export interface AppProcessOptions {
   nodeOptions: readonly string[]
   env: NodeJS.ProcessEnv
   adminPort: number
-  /**
-   * The path that must respond with 200 before the app counts as started. `/readyz` also needs the
-   * dependencies of the app. `/healthz` needs only the app. A restart uses `/healthz`, because an
-   * outage of a dependency must not end the app.
-   */
+  /** A restart waits for `/healthz`, because an outage of a dependency must not end an app. */
   until: '/readyz' | '/healthz'
   logFile: string
   signal: AbortSignal

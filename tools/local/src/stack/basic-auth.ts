@@ -123,7 +123,6 @@ const hopByHop = [
   'expect',
 ]
 
-/** Leaves headers out of a list of alternating names and values. */
 const withoutHeaders = (raw: readonly string[], names: readonly string[]): string[] =>
   raw.filter((_, index) => !names.includes(raw[index - (index % 2)]!.toLowerCase()))
 

@@ -5,12 +5,9 @@ import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '../engines/service.ts'
 
-/** The passwords of the embedded services, and the first API key. */
 export type Secrets = ReturnType<typeof newSecrets>
 
-/**
- * Loads the secrets from `secrets.json`, which only its owner can read. Creates missing secrets.
- */
+/** Only the owner can read `secrets.json`. Creates what is missing in it. */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const kept = readSecrets(path)
@@ -42,10 +39,7 @@ function readSecrets(path: string): Partial<Secrets> {
   throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
 }
 
-/**
- * Whether all members of the value are non-empty texts. Unknown members are accepted, because a
- * later version may have added them.
- */
+/** Unknown members are accepted, because a later version may have added them. */
 function areSecrets(kept: unknown): kept is Partial<Secrets> {
   if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
   return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')

@@ -10,10 +10,7 @@ import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
-/**
- * A service that the apps need: its URL with credentials, and its process. The process is undefined
- * if the stack does not run the service.
- */
+/** `url` has credentials; `process` is undefined if the stack does not run the service. */
 export interface Backend {
   url: string
   process: SupervisedProcess | undefined
@@ -42,10 +39,7 @@ export interface ServicesOptions {
   ending: AbortSignal
 }
 
-/**
- * Returns a sentence that names the services for which the environment has a URL; undefined if
- * there are none. The user sees this sentence, because such a URL may be unintended.
- */
+/** A URL in the environment may be unintended, so the user is told of it. */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
   const replaced = Object.entries(settings).filter(([, setting]) => config[setting] !== undefined)
@@ -54,10 +48,7 @@ export function describeReplaced(config: StackConfig): string | undefined {
   return `Not started, because the environment names another: ${list}`
 }
 
-/**
- * Starts all services for which the environment has no URL, at the same time. Resolves when all are
- * ready.
- */
+/** Starts at the same time all services for which the environment has no URL. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const [redis, clickhouse, s3] = await Promise.all([
     redisOf(options),
