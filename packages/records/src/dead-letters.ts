@@ -30,10 +30,7 @@ export interface DeadLetter extends RowIdentity {
   row: string
 }
 
-/**
- * Stores a rejected row. Adding the same row again replaces it. Rejects with the errors of
- * `insertRows`.
- */
+/** Adding the same row again replaces it. Rejects with the errors of `insertRows`. */
 export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
@@ -73,10 +70,7 @@ export async function readDeadLetters(
   )
 }
 
-/**
- * Yields all dead letters, oldest first, in pages of `pageLetters`. The caller may drop the dead
- * letters of a page before it reads the next one.
- */
+/** Pages of `pageLetters`, oldest first. The caller may drop a page before it reads the next. */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): AsyncGenerator<DeadLetter[]> {
@@ -125,10 +119,7 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-/**
- * Marks the hours of replayed events, so that they are counted again. Without a mark, only hours
- * with new arrivals are counted, and these events arrived long ago.
- */
+/** Otherwise only hours with new arrivals are counted, and these events arrived long ago. */
 async function recountReplayed(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   letters: readonly DeadLetter[],
@@ -182,10 +173,7 @@ const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Reads the identity in a row. A part that cannot be read is empty (1970 or a UUID of zeros); a
- * missing id is derived from the bytes of the row.
- */
+/** What cannot be read is empty (1970, zeros). A missing id is derived from the row. */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {

@@ -1,19 +1,14 @@
 import { sqlTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 
 export type RecordSearch =
-  /**
-   * The id of the record or of its request, or the client's id of a feedback: a UUID in lower case.
-   */
+  /** The id of a record, its request or a feedback: a UUID in lower case. */
   | { id: string }
   /** Records of one device of an application. */
   | {
       bundleIdentifier: string
       deviceUuid: string
       ids: readonly string[]
-      /**
-       * Selects ids by their last 22 characters (`of`). `from` and `to` are the earliest and the
-       * latest time of these ids.
-       */
+      /** Selects ids by their last 22 characters (`of`), and by the period of their times. */
       tails?: { of: readonly string[]; from: Date; to: Date } | undefined
     }
 

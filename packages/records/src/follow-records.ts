@@ -16,15 +16,9 @@ export interface FollowFilter {
 /** A part of the results of a poll. */
 export interface Followed {
   lines: string[]
-  /**
-   * A UTC time as ClickHouse prints it. Every record that arrived before this time is among the
-   * lines so far. Set only in the last result of a poll, and only if there is a watermark.
-   */
+  /** Every record that arrived earlier is among the lines. Only in the last result of a poll. */
   completeUntil: string | undefined
-  /**
-   * How many seconds the watermark is behind the present. It is 0 if there is no watermark, and in
-   * all results of a poll except the last.
-   */
+  /** How far the watermark is behind, in the last result of a poll; otherwise 0. */
   behindSeconds: number
 }
 
@@ -46,20 +40,12 @@ const pausePerPoll = 2
 const pageRows = 20_000
 /** The maximum number of records that one statement selects by their time of arrival. */
 const recordsMax = 2_000
-/**
- * The maximum number of records that one statement selects by their ids. The ids are part of the
- * statement's URL, so they must not be many.
- */
+/** Ids are in the URL of a statement, so they must not be many. */
 const idsMax = 200
-/**
- * A statement selects by arrival only if it reads at most this many records per wanted record.
- */
+/** A statement selects by arrival only if it reads at most so many records per wanted one. */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
-/**
- * The maximum number of days from a record's time to its arrival. An event may be `eventAgeMs` old
- * when it is first sent. A repeat within the next `keyDays` has the same id and time.
- */
+/** An event may be `eventAgeMs` old at first, and a repeat within `keyDays` has its time. */
 export const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
@@ -96,10 +82,7 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
 
 async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
   const { since, signal } = options
-  /**
-   * The records that were already returned, with their time of arrival. A record is kept here as
-   * long as a poll may find it again.
-   */
+  /** When returned records arrived, as long as a poll may find them again. */
   const shown = new Map<string, string>()
   let from = since
   while (!signal.aborted) {

@@ -19,10 +19,7 @@ interface WaitingRows {
 
 const rowsPerInsert = 200
 
-/**
- * Moves the waiting rows to `intake.journal`. If it is interrupted, or two processes do it at once,
- * a row is stored twice and counts once.
- */
+/** A row may be stored twice, if it is interrupted or two processes do it; it counts once. */
 export async function moveToJournal(options: {
   waiting: WaitingRows
   store: Pick<ClickHouse, 'insertRows'>

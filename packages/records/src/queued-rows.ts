@@ -51,10 +51,7 @@ export async function* findQueuedRows(
   }
 }
 
-/**
- * Reads the matching rows of a frame; empty if the frame is gone or no row matches, undefined if
- * the frame cannot be read.
- */
+/** Empty if the frame is gone or no row matches, undefined if it cannot be read. */
 async function rowsOf(
   frames: QueuedFrames,
   id: string,

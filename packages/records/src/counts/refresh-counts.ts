@@ -20,16 +20,10 @@ const tables = {
   catalogue: { table: 'days', column: 'day', period: 'toDate', sql: countDays },
 } as const
 
-/**
- * `refreshCounts` also reads marks of `recountHours` that are up to this much older than its last
- * call. A mark has the time when its INSERT began, so it may have become visible after that call.
- */
+/** A mark has the time when its INSERT began, so it may become visible later than that. */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
-/**
- * For an application that has too many names to be counted: the names that are found first are
- * counted, and the events of all others are left out.
- */
+/** Only the names that are found first are counted, if an application has too many. */
 const boundedSettings = `${querySettings}, max_rows_to_group_by = 50000, group_by_overflow_mode = 'any'`
 /** What could not be counted is tried again after this time at the earliest. */
 const postponedMsMin = 10 * 60_000
@@ -41,10 +35,7 @@ const foundMax = 900_000
 const foundBytesMax = 64 * 1024 * 1024
 /** The number of statements that find together what one of them cannot find. */
 const slices = 16
-/**
- * The maximum number of applications that one statement counts. Their identifiers are one parameter
- * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
- */
+/** Identifiers are one parameter, and ClickHouse refuses parameters of more than 128 KiB. */
 const applicationsMax = 100
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
@@ -213,10 +204,7 @@ interface State {
   hasAllValues: number
 }
 
-/**
- * A time before all records. It is used if nothing has been counted yet, or if there is no
- * watermark.
- */
+/** A time before all records, if nothing is counted yet or there is no watermark. */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {

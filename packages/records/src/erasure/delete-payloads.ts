@@ -25,10 +25,7 @@ const erased = (table: ErasedTable) =>
     ? `(${identity}) IN (${tombstones('feedback_raw')})`
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
-/**
- * Selects the subject's hidden versions of records. A version is hidden if the visible version of
- * its record belongs to another subject.
- */
+/** A version is hidden if the visible one of its record belongs to another subject. */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}
@@ -79,10 +76,7 @@ interface DeletionProgress {
   partsToRewrite: number
   /** Replaced parts that are still on disk. */
   oldParts: number
-  /**
-   * The reason why ClickHouse could not rewrite a part; empty if there is none. ClickHouse retries
-   * by itself.
-   */
+  /** Why ClickHouse could not rewrite a part, which it retries itself; empty if it could. */
   failure: string
 }
 

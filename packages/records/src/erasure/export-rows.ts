@@ -100,9 +100,7 @@ async function* pages(
   } while (after !== undefined)
 }
 
-/**
- * Reads the attachments in a dead letter. ClickHouse rejected its row, so it may have any content.
- */
+/** The row of a dead letter may have any content. */
 function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
   try {
     const { attachments } = JSON.parse(row) as Partial<ExportedRow>

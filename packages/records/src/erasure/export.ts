@@ -85,10 +85,7 @@ async function readWaiting(
 const identityOf = ({ bundle_identifier, id, device_uuid }: Omit<ExportedRow, 'json'>) =>
   JSON.stringify([bundle_identifier, id, device_uuid.toLowerCase()])
 
-/**
- * Writes an attachment below the folder. Resolves to false if its object is missing or has another
- * hash, or if its key does not have the gateway's form.
- */
+/** Resolves to false if the object is missing or has another hash, or its key another form. */
 async function save(
   { objects }: Services,
   folder: string,

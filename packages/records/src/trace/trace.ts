@@ -13,10 +13,7 @@ import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
 import { matches, type QueuedRow } from './matches.ts'
 
-/**
- * The states of a record, most important first: if `intake trace` finds records in several states,
- * its result is the first of these.
- */
+/** Most important first: the result of `intake trace` is the first state that was found. */
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 

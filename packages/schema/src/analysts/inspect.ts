@@ -20,10 +20,7 @@ export async function findDifferencesOfAnalysts(clickhouse: Reader): Promise<str
   return found.flat()
 }
 
-/**
- * Compares users, rights, policies and views of an analyst with the definition. Returns the
- * differences in words for an operator; empty if there are none.
- */
+/** The differences in words for an operator; empty if there are none. */
 export async function findAnalystDifferences(
   clickhouse: Reader,
   analyst: Analyst,

@@ -81,10 +81,7 @@ async function readEngine(clickhouse: Reader): Promise<string | undefined> {
   return table?.engine
 }
 
-/**
- * The servers of the cluster that lack tables or views that another server has; empty without a
- * cluster.
- */
+/** The servers that lack tables or views of another server; empty without a cluster. */
 export async function findIncompleteServers(clickhouse: Reader): Promise<string[]> {
   const { cluster } = clickhouse
   if (cluster === undefined) return []

@@ -7,19 +7,13 @@ import { sqlTime } from '@intake/clickhouse'
  * of the first attempt, even when shards were added in between.
  */
 export interface Shards {
-  /**
-   * The number of shards before the first change and after each change. So `counts` has one entry
-   * more than `changes`. The numbers never decrease.
-   */
+  /** Before the first change and after each, so one more than `changes`. They never decrease. */
   counts: readonly number[]
   /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */
   changes: readonly string[]
 }
 
-/**
- * The minimum notice before a change. Clients choose times up to 10 minutes ahead, and all servers
- * must know the change before they get a row whose `time` is after it.
- */
+/** Clients choose times 10 minutes ahead, and all servers must know the change before. */
 const noticeMs = 15 * 60_000
 
 /**
@@ -47,11 +41,7 @@ export function parseShards(engine: string): Shards {
   }
 }
 
-/**
- * Adds shards, which get rows whose `time` is `from` or later.
- *
- * @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored
- */
+/** @throws {RangeError} when `from` is too soon: rows with a later `time` may be stored */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs
   const last = shards.changes.at(-1)

@@ -2,10 +2,7 @@ import type { DeviceField } from '@intake/contract'
 import type { Definition } from './definition.ts'
 import { plainColumns, plainSelect } from './plain-device.ts'
 
-/**
- * The rules that have left out log events, by the API key of the events: since which minute, and
- * the application of the rule; empty if the rule is for all, or the journal does not have it.
- */
+/** The application is empty if the rule is for all, or the journal does not have it. */
 const rulesSince = `SELECT api_key_id, JSONExtractString(any(added.detail), 'match', 'bundle') AS bundle,
     toDateTime64(min(minute), 3, 'UTC') AS since
   FROM intake.outcomes_raw AS outcome FINAL

@@ -53,9 +53,7 @@ export async function isSameQuery(
 const compactAll = (types: [string, string][]) =>
   Object.fromEntries(types.map(([name, type]) => [name, compact(type)]))
 
-/**
- * Matches a statement that adds or changes a column. A statement must contain only one such change.
- */
+/** A statement may add or change only one column. */
 const change =
   /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: DEFAULT \w+)?(?: AFTER \w+)?(?:, MODIFY ORDER BY [^]+)?(?: SETTINGS [^]+)?$/
 

@@ -96,10 +96,7 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
   })
 }
 
-/**
- * Finds tables with a TTL. Of several rows with the same identity, the views show one and hide the
- * others. If a TTL deleted the visible row first, a hidden row would become visible.
- */
+/** If a TTL deleted the visible row of an identity first, a hidden one would reappear. */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
     / TTL /.test(tables.get(name)?.engine ?? '') ? [`the table intake.${name} has a TTL`] : [],

@@ -25,10 +25,7 @@ export interface SetupOptions {
   newShardsFrom?: Date | undefined
   s3: ObjectStoreSettings
   apiKey?: { name: string; secret: string }
-  /**
-   * Whether to continue with a Redis that has no data of this installation, although its previous
-   * data is lost.
-   */
+  /** Continues with a Redis whose data of this installation is lost. */
   acceptEmptyRedis: boolean
   /** Who sets up, for the journal. */
   who?: string
@@ -84,10 +81,7 @@ export async function setUp(
   })
 }
 
-/**
- * Rejects if a table or column of an applied migration is missing. Does not create it again,
- * because an empty one would hide that its data is lost or elsewhere.
- */
+/** An empty table in its place would hide that its data is lost or elsewhere. */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)
   if (missing.length === 0) return
@@ -128,11 +122,7 @@ async function step<T>(what: string, work: Promise<T>, setting?: string): Promis
 /** ClickHouse's codes for a user or password that it does not accept. */
 const credentialCodes = new Set([192, 193, 194, 516])
 
-/**
- * Describes a failure, and names the setting that corrects it, if a setting does.
- *
- * @param setting the setting to check if a service cannot be reached
- */
+/** Names the setting that corrects a failure, if one does. */
 function explain(cause: unknown, setting?: string): string {
   if (cause instanceof ReplyError) return describeRefusal(cause)
   const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
