@@ -5,9 +5,9 @@ import {
   insertLines,
   isoTime,
   type ClickHouse,
-  type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
+import { rowsAfter } from './rows-after.ts'
 import { recountHours } from './counts/recount.ts'
 
 interface RowIdentity {
@@ -65,7 +65,7 @@ export async function readDeadLetters(
   id: string,
 ): Promise<DeadLetter[]> {
   return clickhouse.query<DeadLetter>(
-    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order}`,
+    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order.join()}`,
     { id },
   )
 }
@@ -76,26 +76,18 @@ export async function* readDeadLetterPages(
 ): AsyncGenerator<DeadLetter[]> {
   let after: DeadLetter | undefined
   do {
+    const rest = rowsAfter(order, after)
     const page: DeadLetter[] = await clickhouse.query<DeadLetter>(
-      `SELECT * FROM intake.dead_letters
-       ${after === undefined ? '' : `WHERE (${order}) > (${orderTypes})`}
-       ORDER BY ${order} LIMIT ${pageLetters}`,
-      after === undefined ? {} : cursorOf(after),
+      `SELECT * FROM intake.dead_letters WHERE ${rest.sql} ORDER BY ${order.join()} LIMIT ${pageLetters}`,
+      rest.params,
     )
     if (page.length > 0) yield page
     after = page.length === pageLetters ? page.at(-1) : undefined
   } while (after !== undefined)
 }
 
-const order = 'failed_at, id, device_uuid, bundle_identifier, toString(table)'
-const orderTypes =
-  "{failed_at:DateTime64(3, 'UTC')}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}"
+const order = ['failed_at', 'id', 'device_uuid', 'bundle_identifier', 'table'] as const
 const pageLetters = 100
-
-function cursorOf(letter: DeadLetter): QueryParams {
-  const { failed_at, id, device_uuid, bundle_identifier, table } = letter
-  return { failed_at, id, device_uuid, bundle_identifier, table }
-}
 
 /** Undefined if the dead letter is resolved, otherwise the reason why it remains. */
 export type DeadLetterOutcome = ClickHouseError | undefined

@@ -1,4 +1,5 @@
 import { sqlTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
+import { identity } from './identity.ts'
 
 export type RecordSearch =
   /** The id of a record, its request or a feedback: a UUID in lower case. */
@@ -32,7 +33,6 @@ export interface FoundDeadLetter extends Omit<FoundRecord, 'is_deleted'> {
 }
 
 const recordsMax = 1_000
-const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
  * Finds the records of which at least one version matches, and returns the visible version of each.

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse, QueryParams, RecordTable } from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
+import { identity } from './identity.ts'
+import { rowsAfter } from './rows-after.ts'
 
 /** Which records are followed. Texts must match exactly. */
 export interface FollowFilter {
@@ -44,7 +46,6 @@ const recordsMax = 2_000
 const idsMax = 200
 /** A statement selects by arrival only if it reads at most so many records per wanted one. */
 const readPerWanted = 2
-const identity = 'bundle_identifier, time, id, device_uuid'
 /** An event may be `eventAgeMs` old at first, and a repeat within `keyDays` has its time. */
 export const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -55,13 +56,8 @@ const filterConditions: Record<keyof FollowFilter, string> = {
   key: 'api_key_id = {key:String}',
 }
 
-interface Key {
-  bundle_identifier: string
-  time: string
-  id: string
-  device_uuid: string
-  received_at: string
-}
+const arrivalOrder = ['received_at', 'time', 'id', 'device_uuid', 'bundle_identifier'] as const
+type Key = Record<(typeof arrivalOrder)[number], string>
 
 /**
  * Follows records as they become visible: each is returned once, and none is left out. A record may
@@ -150,28 +146,14 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
   const { conditions, params } = conditionsOf(filter)
   let after: Key | undefined
   for (;;) {
-    const place =
-      after === undefined
-        ? ''
-        : `AND (received_at, time, id, device_uuid, bundle_identifier) >
-          ({after_received:DateTime64(3, 'UTC')}, {after_time:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
+    const place = rowsAfter(arrivalOrder, after)
     const keys: Key[] = await clickhouse.query<Key>(
       `SELECT ${identity}, received_at FROM intake.${kind}
        WHERE received_at >= {from:DateTime64(3, 'UTC')}
-         AND time >= {from:DateTime64(3, 'UTC')} - toIntervalDay(${ageDays(kind)}) ${place}
+         AND time >= {from:DateTime64(3, 'UTC')} - toIntervalDay(${ageDays(kind)}) AND ${place.sql}
          ${conditions.map((condition) => `AND ${condition}`).join(' ')}
-       ORDER BY received_at, time, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
-      {
-        ...params,
-        from: after?.received_at ?? from,
-        ...(after && {
-          after_received: after.received_at,
-          after_time: after.time,
-          after_id: after.id,
-          after_device: after.device_uuid,
-          after_bundle: after.bundle_identifier,
-        }),
-      },
+       ORDER BY ${arrivalOrder.join(', ')} LIMIT ${pageRows}`,
+      { ...params, ...place.params, from: after?.received_at ?? from },
       { signal },
     )
     yield keys

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
 import { countTables } from '../counts/replace-all.ts'
+import { identity } from '../identity.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
-  identity,
   keyOf,
   payloadTables,
   recordTables,

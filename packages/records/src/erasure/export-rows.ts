@@ -1,7 +1,8 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import { identity } from '../identity.ts'
+import { rowsAfter, type OrderColumn } from '../rows-after.ts'
 import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
 import {
-  identity,
   keyOf,
   tombstones,
   tombstoneVer,
@@ -21,24 +22,10 @@ export interface ExportedRow {
   attachments: { key: string; sha256: string }[] | undefined
 }
 
-interface Cursor extends QueryParams {
-  table?: string
-  bundle_identifier: string
-  time: string
-  id: string
-  device_uuid: string
-  ver: number
-}
+/** A row as ClickHouse prints it; that of a dead letter has the rejected one in `row`. */
+type ReadRow = Omit<ExportedRow, 'json'> & { ver: number; row?: string }
 
 const pageRows = 100
-const columnTypes = {
-  table: 'String',
-  bundle_identifier: 'String',
-  time: "DateTime64(3, 'UTC')",
-  id: 'UUID',
-  device_uuid: 'UUID',
-  ver: 'UInt64',
-}
 
 /**
  * Yields everything that is stored about a subject and is not erased, each version once. The state
@@ -81,19 +68,17 @@ async function* pages(
   params: QueryParams,
 ): AsyncGenerator<ExportedRow> {
   const order = `${keyOf(table)}, ver`
-  const types = order
-    .split(', ')
-    .map((name) => `{after_${name}:${columnTypes[name as keyof typeof columnTypes]}}`)
-  let after: Cursor | undefined
+  let after: ReadRow | undefined
   do {
+    const rest = rowsAfter(order.split(', ') as OrderColumn[], after)
     const lines = await clickhouse.lines(
-      `SELECT ${select} ${after === undefined ? '' : `AND (${order}) > (${types.join(', ')})`}
+      `SELECT ${select} AND ${rest.sql}
        ORDER BY ${order} LIMIT 1 BY ${order} LIMIT ${pageRows}`,
-      { ...params, ...(after && cursorParams(after)) },
+      { ...params, ...rest.params },
     )
     after = undefined
     for (const json of lines) {
-      const row = JSON.parse(json) as Cursor & Omit<ExportedRow, 'json'> & { row?: string }
+      const row = JSON.parse(json) as ReadRow
       yield { ...row, attachments: row.attachments ?? attachmentsOfLetter(row.row), json }
       if (lines.length === pageRows) after = row
     }
@@ -110,9 +95,4 @@ function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
   } catch {
     return undefined
   }
-}
-
-function cursorParams(row: Cursor): QueryParams {
-  const names = ['table', 'bundle_identifier', 'time', 'id', 'device_uuid', 'ver'] as const
-  return Object.fromEntries(names.map((name) => [`after_${name}`, row[name] ?? '']))
 }
