@@ -35,9 +35,8 @@ export interface FoundDeadLetter extends Omit<FoundRecord, 'is_deleted'> {
 const recordsMax = 1_000
 
 /**
- * Finds the records of which at least one version matches, and returns the visible version of each.
- * The visible version need not match: for example, the search may be for the request of a repeat,
- * and the visible version came with another request. Returns at most 1,000 records of each kind.
+ * Returns the visible version of each record of which any version matches: a repeat may have come
+ * with another request. At most 1,000 of each kind.
  */
 export async function findRecords(
   clickhouse: Pick<ClickHouse, 'query'>,

@@ -41,10 +41,8 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 }
 
 /**
- * Adds settings of the running stack to the environment, unless they are set there. Does nothing if
- * the environment has the URL of any service. A setting such as `REDIS_URL_FILE` names a file with
- * a URL. The command reads this file itself, so it finds a URL that changed after the stack
- * started.
+ * Does nothing if the environment has the URL of any service. `REDIS_URL_FILE` and the like are
+ * read by the command itself, so it finds a URL that has changed.
  */
 export async function adoptSettings(): Promise<void> {
   const { env } = process

@@ -5,9 +5,8 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * Only this module writes to standard output and standard error for the commands. It makes text
- * from clients harmless, and also server messages that quote such text. The printed text cannot
- * move the cursor, change colours or titles, or look like another line.
+ * Only this module writes to standard output and standard error. Text from clients, also in
+ * messages of servers, cannot move the cursor, or look like another line.
  */
 
 interface Output {
@@ -89,10 +88,8 @@ const indentLines = (text: string) => text.replaceAll(/\n(?!$)/g, '\n  ')
 export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Makes commander's output harmless: its help as `print` does, and its errors as `printError` does.
- * Both can quote arguments of the command line. A closed pipe (`| head`) is no error. If output
- * fails in any other way, the command fails: on a full disk, for example, an export would be
- * incomplete.
+ * A closed pipe (`| head`) is no error. If output fails otherwise, the command fails: on a full
+ * disk, for example, an export would be incomplete.
  */
 export function configureOutput(program: Command): void {
   output.stderr.on('error', () => undefined)

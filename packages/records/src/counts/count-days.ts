@@ -46,12 +46,7 @@ const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       if(time < received_at - toIntervalDay(${nearWindowDays}), [('near_id_window', '')], []),
       ${textWarnings(hasAllValues)})`
 
-/**
- * Returns SQL that counts what some applications sent on a day. Its result has one row for each
- * application with events, with the columns `entries` and `warnings` of `intake.days_raw`.
- *
- * @param hasAllValues whether ClickHouse has the function `JSONAllValues`
- */
+/** The result has a row for each application with events, as in `intake.days_raw`. */
 export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
     SELECT bundle_identifier, ${countedName('logs.event')} AS event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,

@@ -115,10 +115,7 @@ interface Failure {
 }
 
 /**
- * Marks what was not counted, to be counted later. The mark has a time of its own beside those of
- * `recountHours`, one second into the hour, so that it hides no mark of an erasure.
- *
- * @param options.pauseMs returns how long to wait, given when the hour or day began
+ * A mark of what is counted later is one second into the hour, so that it hides none of an erasure.
  */
 async function postpone(
   store: Pick<ClickHouse, 'insertRows'>,
@@ -288,9 +285,7 @@ async function findStale(
 }
 
 /**
- * Counts the records of the stale hours of `day`, or of the whole day. Returns the counts as lines
- * of JSON. An hour or day that has no records any more gets a row without events, which replaces
- * its former count.
+ * Returns the counts as lines of JSON. An hour or day without records gets a row without events.
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,

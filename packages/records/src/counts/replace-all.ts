@@ -11,10 +11,7 @@ export type Counter = Pick<
 >
 
 /**
- * Counts again what has changed, so that every replica has the new counts. Calls `onFailed` with the
- * reason why something could not be counted.
- *
- * @throws {ClickHouseError} if a replica stays behind
+ * Counts again what has changed, until every replica has it, and reports what cannot be counted.
  */
 export async function refreshAllCounts(
   clickhouse: Omit<Counter, 'insertSelect'>,

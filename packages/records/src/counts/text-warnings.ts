@@ -45,12 +45,7 @@ const members = `arrayFlatten(arrayMap(
           [(${escaped('member.1')}, member.2)]),
         JSONExtractKeysAndValuesRaw(intake_json(params))))`
 
-/**
- * Returns SQL for the warnings about the texts of a row. It searches only rows that may get a
- * warning.
- *
- * @param hasAllValues whether ClickHouse has the function `JSONAllValues`, which 26.4 introduced
- */
+/** Searches only rows that may get a warning. `JSONAllValues` exists from 26.4 on. */
 export const textWarnings = (
   hasAllValues: boolean,
 ) => `if(${hasAllValues ? isSuspiciousValue : isSuspiciousText}, arrayFlatten(arrayMap(

@@ -80,12 +80,7 @@ interface DeletionProgress {
   failure: string
 }
 
-/**
- * Watches the deletions that were started. They are done when every part is rewritten and the
- * replaced parts are gone from the disk, also those of the tables of counts.
- *
- * @returns a function that reports the progress, with zeros when the deletions are done
- */
+/** Returns what reports the progress. A deletion is done when no replaced part is on the disk. */
 export function watchDeletion(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): () => Promise<DeletionProgress> {

@@ -27,12 +27,8 @@ const outdated = ({ column, period }: (typeof periods)[number], table: string) =
    WHERE counts.ver < toUnixTimestamp64Milli(marks.asked)`
 
 /**
- * Counts the marked hours and days again, and merges the months that have former counts, so that
- * no active part contains them, on any replica. If ClickHouse cannot do it, former counts remain,
- * and `countOutdated` reports them.
- *
- * @param onFailed called with the reason why something could not be counted or merged
- * @throws {ClickHouseError} if a replica stays behind
+ * Counts marked hours and days again, so that no active part of a replica has a former count.
+ * `countOutdated` reports what ClickHouse could not replace.
  */
 export async function replaceCounts(
   clickhouse: Omit<Counter, 'insertSelect'>,

@@ -27,11 +27,7 @@ type ReadRow = Omit<ExportedRow, 'json'> & { ver: number; row?: string }
 
 const pageRows = 100
 
-/**
- * Yields everything that is stored about a subject and is not erased, each version once. The state
- * of a row is `visible` to analysts, `superseded` by another version, or `rejected` (a dead
- * letter).
- */
+/** Each version once: `visible` to analysts, `superseded` by another, or `rejected`. */
 export async function* exportRows(
   clickhouse: Pick<ClickHouse, 'lines'>,
   subject: Subject,

@@ -16,13 +16,7 @@ export interface ExportReport {
   unreadableFrames: number
 }
 
-/**
- * Writes everything stored about a subject, one line of JSON for each version of a record. Rows
- * that are still in Redis have the state `waiting`.
- *
- * @param options.folder where attachments are written under their object keys; if undefined,
- *   they are not written
- */
+/** Writes one line of JSON for each version of a record, and attachments if there is a folder. */
 export async function exportSubject(options: {
   services: Services
   subject: Subject

@@ -48,12 +48,8 @@ export async function findExpiredRows(
 }
 
 /**
- * Deletes expired rows, with their objects, tombstones and every version, so that no hidden version
- * reappears. One month after the other is rewritten; what an interrupted call has left is deleted by
- * the next one. Resolves to the number of deleted objects.
- *
- * @param options.months the months (`YYYYMM`) with such rows
- * @throws {Error} if ClickHouse has not rewritten a month within `timeoutMs`; it continues by itself
+ * Deletes every version, so that no hidden one reappears. The next call deletes what an interrupted
+ * one has left. @throws {Error} while ClickHouse still rewrites a month
  */
 export async function deleteExpiredRows(
   services: Pick<Services, 'clickhouse' | 'objects'>,

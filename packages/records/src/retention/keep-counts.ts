@@ -25,11 +25,8 @@ const keptColumns = [
 ] as const
 
 /**
- * Makes the counts of records final that are about to be dropped, without the sketches of their
- * devices and the ids of examples. `refreshCounts` may count such an hour again, for example when a
- * late record arrives; it cannot replace the final count.
- *
- * @param onFailed called with the reason why something could not be counted before
+ * Makes counts final, without traces of single devices and records: `refreshCounts` may count such
+ * an hour again, but cannot replace the final count.
  */
 export async function keepCounts(
   clickhouse: Counter,

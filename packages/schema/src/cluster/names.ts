@@ -21,10 +21,8 @@ export const systemTable = (place: Place, name: string): string =>
   onEveryServer(place, `system.${name}`)
 
 /**
- * Waits until every replica has all confirmed rows of these tables, and the merges that were asked
- * for, so that the next statement sees them on any replica. Returns at once without a cluster.
- *
- * @throws {ClickHouseError} if a server does not confirm it within the timeout of the client
+ * Waits until every replica has all confirmed rows and merges, so that the next statement sees
+ * them. @throws {ClickHouseError} if a server does not confirm it in time
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

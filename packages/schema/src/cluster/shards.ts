@@ -16,13 +16,7 @@ export interface Shards {
 /** Clients choose times 10 minutes ahead, and all servers must know the change before. */
 const noticeMs = 15 * 60_000
 
-/**
- * Returns the sharding key of a Distributed table. The value of the key is the number of the shard.
- * Rows therefore go to the right shard even if the cluster has more shards than the table uses.
- *
- * @param columns the identity of a row, which is hashed
- * @param time the column that is compared with the changes
- */
+/** The value of the key is the number of the shard, also if the cluster has more than the table. */
 export function shardingKey({ counts, changes }: Shards, columns: string, time: string): string {
   const shard = (count: number | undefined) => `sipHash64(${columns}) % ${count}`
   if (changes.length === 0) return shard(counts[0])

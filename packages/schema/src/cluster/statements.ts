@@ -57,11 +57,7 @@ export const toLocal = (sql: string): string =>
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * Translates a statement of a migration or definition, which is for a single server, into
- * statements with the same effect on all servers of a cluster. Tables with the same path in
- * ClickHouse Keeper share their rows. The paths and the names of replicas contain the macros
- * `{shard}` and `{replica}`.
- *
+ * Tables with the same path in Keeper share their rows; paths have macros such as `{shard}`.
  * @throws {Error} on a statement whose form is not in `forms`
  */
 export function clusterStatements(sql: string, layout: ClusterLayout): string[] {

@@ -117,9 +117,8 @@ ARRAY JOIN sessions AS session`,
 }
 
 /**
- * Views that are computed from the records whenever they are read, so they are exact even after
- * redelivery and deletion. They group by application. ClickHouse can therefore apply a filter by
- * application before it groups, and uses the sorting key of the records to apply it.
+ * Exact after redelivery and deletion, because they are computed whenever they are read. They group
+ * by application, so that ClickHouse filters before it groups.
  */
 export const deviceDefinitions = (fields: readonly DeviceField[]): Definition[] => [
   {

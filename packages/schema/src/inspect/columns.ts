@@ -75,11 +75,8 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * Compares the columns of all servers with those that the migrations add or change. Returns the
- * differences, in words for an operator. Differences can be temporary: every replica, even the one
- * that executes an `ALTER`, changes the type only some time after the statement.
- *
- * @param unfinished migrations that may have been applied in part; their columns are left out
+ * Differences can be temporary: a replica changes a type some time after the statement. Columns of
+ * `unfinished` migrations are left out.
  */
 export function findOutdatedColumns(
   all: readonly Columns[],

@@ -52,12 +52,7 @@ export async function findSettingViolations(
 /** Midnights in winter and in summer, because some zones differ from UTC only half of the year. */
 const midnights = ['2026-01-01', '2026-07-01']
 
-/**
- * Checks that ClickHouse reads times without a zone as UTC for this user. Returns the problem in
- * words for an operator; empty if there is none.
- *
- * @param url the name of the setting with the user's URL
- */
+/** ClickHouse must read times without a zone as UTC for the user in the setting `url`. */
 export async function findZoneViolations(
   clickhouse: Pick<ClickHouse, 'query'>,
   url: string,

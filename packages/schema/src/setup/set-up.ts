@@ -34,15 +34,9 @@ export interface SetupOptions {
 const timeoutMs = 20_000
 
 /**
- * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
- * the mark of this installation, and the first API key. It can run at every start: it does not
- * change what is already as expected.
- *
- * @throws {SetupError} if a service cannot be used, if Redis has lost its data or belongs to
- * another installation, if the tables belong to another version, if the API key was revoked, or if
- * a table or column that an applied migration created is missing (this function does not create it
- * again)
- * @returns `waiting`: the analysts whose users an administrator must make
+ * Can run at every start: it does not change what is as expected. `waiting` analysts need an
+ * administrator. @throws {SetupError} if a service cannot be used, or belongs to another
+ * installation or version
  */
 export async function setUp(
   options: SetupOptions,

@@ -43,12 +43,7 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
 }
 
-/**
- * Sends what devices have done. Each device is a client of its own: it logs with a clock that runs
- * through its history, and sends when that clock has reached the present, as after days offline.
- *
- * @param options.rate the maximum number of events a second; undefined: as fast as possible
- */
+/** Each device is a client with a clock that runs through its history, as after days offline. */
 export async function sendHistory(
   runs: readonly DemoRun[],
   options: Target & { rate: number | undefined; signal: AbortSignal },

@@ -25,11 +25,7 @@ interface Condition {
   params: QueryParams
 }
 
-/**
- * Counts the stored records that arrived in the last day and on which a rule would have acted. A
- * stored event that was sampled counts for all events that it represents. Records that other rules
- * dropped are not stored and so are not counted.
- */
+/** A sampled event counts for all that it represents. What other rules dropped is not stored. */
 export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
   choice: RuleChoice,

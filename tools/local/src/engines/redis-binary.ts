@@ -26,9 +26,8 @@ export interface FindRedisOptions {
 }
 
 /**
- * Finds an installed Valkey or Redis server. If there is none, downloads the package of the Linux
- * distribution once and unpacks it below `node_modules`. Unlike an installation, unpacking needs no
- * root privileges, changes nothing else on the system and starts no system service.
+ * If no Valkey or Redis is installed, unpacks the package of the distribution below `node_modules`,
+ * which needs no root and changes nothing else.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
