@@ -22,8 +22,8 @@ const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
- * Leaves out frames that are completed meanwhile: their rows are stored or dead letters. @throws
- * {TimeoutError} if a list, or a read of up to sixteen frames, takes longer
+ * Leaves out frames that are completed meanwhile: their rows are stored or dead letters.
+ * @throws {TimeoutError} if a list, or a read of up to sixteen frames, takes longer
  */
 export async function* findQueuedRows(
   redis: Redis,

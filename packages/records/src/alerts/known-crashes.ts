@@ -5,7 +5,8 @@ import { arrivedInWindow, minutesInMs, querySettings, windowParams } from './que
 export interface KnownCrashes {
   /**
    * Counts the crashes that first arrived in the window. The first call for an application reads
-   * all of them. @throws {Error} if it has more than `crashesMax`
+   * all of them.
+   * @throws {Error} if it has more than `crashesMax`
    */
   newIn(
     window: { bundle: string; minutes: number },

@@ -49,7 +49,8 @@ export async function findExpiredRows(
 
 /**
  * Deletes every version, so that no hidden one reappears. The next call deletes what an interrupted
- * one has left. @throws {Error} while ClickHouse still rewrites a month
+ * one has left.
+ * @throws {Error} while ClickHouse still rewrites a month
  */
 export async function deleteExpiredRows(
   services: Pick<Services, 'clickhouse' | 'objects'>,

@@ -22,7 +22,8 @@ export const systemTable = (place: Place, name: string): string =>
 
 /**
  * Waits until every replica has all confirmed rows and merges, so that the next statement sees
- * them. @throws {ClickHouseError} if a server does not confirm it in time
+ * them.
+ * @throws {ClickHouseError} if a server does not confirm it in time
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

@@ -35,8 +35,8 @@ const timeoutMs = 20_000
 
 /**
  * Can run at every start: it does not change what is as expected. `waiting` analysts need an
- * administrator. @throws {SetupError} if a service cannot be used, or belongs to another
- * installation or version
+ * administrator.
+ * @throws {SetupError} if a service cannot be used, or belongs to another installation or version
  */
 export async function setUp(
   options: SetupOptions,

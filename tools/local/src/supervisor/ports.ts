@@ -31,7 +31,10 @@ function mark(port: number): Promise<boolean> {
   })
 }
 
-/** Picks a free port for 0. @throws {StartError} if the port cannot be used */
+/**
+ * Resolves to the port, or for 0 to a free one.
+ * @throws {StartError} if the port cannot be used
+ */
 export async function claimPort(name: string, port: number): Promise<number> {
   if (port === 0) return pickPort()
   const problem = await portProblem(port)
