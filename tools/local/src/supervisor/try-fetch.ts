@@ -9,7 +9,7 @@ interface Reply {
 export async function tryFetch(
   url: string,
   timeoutMs: number,
-  request: RequestInit = {},
+  request: { method?: string; body?: string; headers?: Record<string, string> } = {},
 ): Promise<Reply | undefined> {
   try {
     const response = await fetch(url, {
