@@ -27,7 +27,7 @@ export function runTap(args, env = process.env) {
   })
 }
 
-/** Prints what was skipped, then `N passed, N failed` of all runs of tap, and sets the exit code. */
+/** Prints what was skipped and the sum of runs of tap, and sets the exit code. */
 export function report(runs, skipped = []) {
   const sum = (what) => runs.reduce((all, run) => all + run[what], 0)
   for (const line of skipped) console.log(`SKIPPED ${line}`)

@@ -1,7 +1,7 @@
 import { parseTime, timeForm } from '@intake/runtime'
 import { InvalidArgumentError } from 'commander'
 
-/** Returns a parser of an option for commander: whole numbers from `min` to `max`, if not said otherwise. */
+/** Returns a parser of numbers for commander; without a pattern, of whole ones. */
 export const numberOption =
   ({ min = 1, max = Infinity, pattern = /^\d+$/, message = wholeNumber(min, max) }) =>
   (text: string): number => {

@@ -10,9 +10,7 @@ export type Counter = Pick<
   'query' | 'lines' | 'insertRows' | 'insertSelect' | 'command' | 'cluster'
 >
 
-/**
- * Counts again what has changed, until every replica has it, and reports what cannot be counted.
- */
+/** Counts again what has changed, for every replica, and reports what cannot be counted. */
 export async function refreshAllCounts(
   clickhouse: Omit<Counter, 'insertSelect'>,
   onFailed: (reason: string) => void,
@@ -25,7 +23,7 @@ export async function refreshAllCounts(
   await syncReplicas(clickhouse, countTables)
 }
 
-/** Removes former counts from disk, which a month has only until it is merged. */
+/** Removes former counts from disk: a month has them only until it is merged. */
 export const mergeMonth = (
   clickhouse: Pick<ClickHouse, 'command'>,
   table: (typeof countTables)[number],

@@ -104,7 +104,7 @@ export function watchDeletion(
   }
 }
 
-/** Reads how many mutations of tables are unfinished, the parts that they still have to rewrite, and why one fails. */
+/** Counts unfinished mutations of tables and the parts that they have to rewrite. */
 export async function readMutations(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   tables: readonly string[],

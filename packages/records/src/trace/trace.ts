@@ -45,8 +45,8 @@ export interface Trace {
 const queueTimeoutMs = 5_000
 
 /**
- * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
- * once. `redis` may be the reason why Redis cannot be asked. The tables take precedence over the dead letters, and the dead letters over Redis.
+ * A record that is found in several places is reported once: the tables take precedence over the
+ * dead letters, and these over Redis. `redis` may be the reason why Redis cannot be asked.
  */
 export async function traceRecords(
   { redis, clickhouse }: { clickhouse: RecordServices['clickhouse']; redis: Redis | Error },

@@ -119,9 +119,8 @@ interface ChangedView {
 }
 
 /**
- * Compares each view's query with its definition. A view keeps the column types from when it was defined,
- * and converts values to them. So the types of its columns are also compared with the types that
- * its query has at present, on every server.
+ * A view keeps the column types from when it was defined, and converts values to them. So the
+ * types of its columns are also compared with those that its query has now, on every server.
  */
 async function findChangedViews(
   clickhouse: Reader,

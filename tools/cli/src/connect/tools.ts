@@ -8,7 +8,7 @@ export interface Access {
 
 interface Tool {
   title: string
-  /** What to type or to fill in, with the names of `Access` in brackets. docs/connect.md has the same. */
+  /** What to type or to fill in, with names of `Access` in brackets, as in docs/connect.md. */
   text: string
 }
 

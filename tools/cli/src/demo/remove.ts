@@ -53,6 +53,6 @@ export async function removeDemo(
   return reports
 }
 
-/** Whether nobody can read anything of the demo any more. ClickHouse may still have replaced parts. */
+/** Whether nobody can read anything of the demo. ClickHouse may still have replaced parts. */
 export const isGone = ({ remaining: { frames, rows, counts } }: ErasureReport): boolean =>
   frames + rows + counts === 0

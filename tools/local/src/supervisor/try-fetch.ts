@@ -5,7 +5,7 @@ interface Reply {
   text: string
 }
 
-/** Sends one request. Resolves to undefined if there is no response in time: nothing may listen yet. */
+/** Resolves to undefined if there is no response in time, for example while nothing listens. */
 export async function tryFetch(
   url: string,
   timeoutMs: number,
