@@ -20,11 +20,7 @@ const builtProjects = [
   'tools/local',
 ]
 
-/**
- * Prepares what the scripts need before they import built code. Writes to stderr only.
- *
- * @param projects what is compiled beside what `npm start` and the command line need
- */
+/** Prepares what `npm start`, the command line and `projects` need. Writes to stderr only. */
 export async function bootstrap(...projects) {
   checkNode()
   await installDependencies()
@@ -40,10 +36,7 @@ export function nodeLines() {
   })
 }
 
-/**
- * Exits with a clear message unless this Node belongs to a release line in package.json and is
- * recent enough, or is newer than all of these lines.
- */
+/** Exits unless this Node is recent in a line of package.json, or newer than all. */
 export function checkNode() {
   const { node } = process.versions
   const [major, minor] = node.split('.').map(Number)

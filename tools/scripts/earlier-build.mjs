@@ -28,10 +28,7 @@ export async function buildCommit(commit, folder) {
   await bootstrapIn(folder)
 }
 
-/**
- * Builds a commit and returns its folder. A second call returns the same folder without building.
- * Only the last built commit is kept.
- */
+/** Returns the folder of a build. Only the last built commit is kept. */
 export async function buildCommitOnce(commit) {
   const folder = join(cacheDir, commit)
   if (!existsSync(folder)) {

@@ -12,20 +12,8 @@ const installMs = 10 * 60_000
 const engine = /^ {2}'(@chdb\/lib-[^@]+)@([^']+)':$/gm
 
 /**
- * @typedef {object} Machine
- * @property {string} platform as `process.platform`
- * @property {string} arch as `process.arch`
- * @property {string} path the folders of programs, as in PATH
- * @property {string} lock the text of pnpm-lock.yaml
- * @property {(spec: string) => boolean} isPublished whether the registry has a package
- */
-
-/**
- * Says where the engine of this machine comes from: `locked`, `installed` beside the lock, or the
- * `program` at a path. Throws an error with one sentence if there is none.
- *
- * @param {Machine} machine
- * @returns {{ kind: 'locked' } | { kind: 'installed', name: string, version: string } | { kind: 'program', path: string }}
+ * Says where the engine of a machine comes from (types: engine.d.mts). Throws an error with one
+ * sentence if there is none.
  */
 export function findEngine({ platform, arch, path, lock, isPublished }) {
   const locked = [...lock.matchAll(engine)]
@@ -114,7 +102,7 @@ function run(command, args, timeout = registryMs) {
   })
 }
 
-function isExecutable(file) {
+export function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
     return true

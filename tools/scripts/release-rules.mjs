@@ -14,11 +14,7 @@ const licences = new Set([
   'MIT',
 ])
 
-/**
- * Finds what is wrong with the manifests of a release.
- *
- * @param manifests the parsed manifests, each with its path in `file`; the first is the root's
- */
+/** The first of the parsed manifests is the root's; each has its path in `file`. */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests
   return manifests.flatMap((manifest) => [
@@ -90,10 +86,7 @@ export function findChangelogProblems(changelog, version) {
   ]
 }
 
-/**
- * Moves the unreleased entries of the changelog to a section for the version, and leaves an empty
- * section "Unreleased".
- */
+/** Leaves an empty section "Unreleased" above that of the version. */
 export function startSection(changelog, version, date) {
   if (!section(changelog, 'Unreleased')) throw new Error('"Unreleased" of the changelog is empty')
   return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
@@ -126,11 +119,7 @@ export function isPermitted(name, licence) {
     : names.some((one) => licences.has(one))
 }
 
-/**
- * Finds the packages whose licences are not permitted.
- *
- * @param list packages by licence, as `pnpm licenses list --json` prints it
- */
+/** Packages are by licence, as `pnpm licenses list --json` prints them. */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) =>
     packages

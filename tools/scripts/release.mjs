@@ -133,10 +133,7 @@ async function check() {
   return process.exitCode !== 1
 }
 
-/**
- * Returns the problems that a check finds. If the check throws, returns the error as the problem,
- * so that the other checks still run.
- */
+/** An error is the problem of a check that throws, so that the others still run. */
 async function problemsOf(find) {
   try {
     return await find()

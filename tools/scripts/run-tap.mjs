@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './bootstrap.mjs'
 
-/**
- * Runs tap with these arguments, passes its output and the signals of this process on, and resolves
- * to how many assertions passed and failed.
- */
+/** Passes on tap's output, and signals to it. Resolves to how many assertions passed and failed. */
 export function runTap(args, env = process.env) {
   const tap = spawn(join(root, 'node_modules/.bin/tap'), ['--reporter=tap', ...args], {
     cwd: root,
@@ -28,4 +25,12 @@ export function runTap(args, env = process.env) {
       resolve({ passed: count('pass'), failed: Math.max(count('fail'), code === 0 ? 0 : 1) })
     })
   })
+}
+
+/** Prints what was skipped and the sum of runs of tap, and sets the exit code. */
+export function report(runs, skipped = []) {
+  const sum = (what) => runs.reduce((all, run) => all + run[what], 0)
+  for (const line of skipped) console.log(`SKIPPED ${line}`)
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
+  process.exitCode = sum('failed') === 0 ? 0 : 1
 }

@@ -4,7 +4,7 @@
 // is `N passed, N failed`.
 import { spawnSync } from 'node:child_process'
 import { bootstrap } from './bootstrap.mjs'
-import { runTap } from './run-tap.mjs'
+import { report, runTap } from './run-tap.mjs'
 
 /** The parts by name: the tools that each needs, and its tests. */
 const parts = {
@@ -31,8 +31,7 @@ if (unknown.length > 0) {
 }
 
 await bootstrap()
-let passed = 0
-let failed = 0
+const counts = []
 const skipped = []
 for (const [name, { tools, tests }] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
@@ -40,14 +39,10 @@ for (const [name, { tools, tests }] of Object.entries(parts)) {
   if (missing.length > 0) skipped.push(`${name}: there is no ${missing.join(' and no ')}`)
   else {
     console.log(`> ${name}`)
-    const counts = await runTap(tests)
-    passed += counts.passed
-    failed += counts.failed
+    counts.push(await runTap(tests))
   }
 }
-for (const line of skipped) console.log(`SKIPPED ${line}`)
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+report(counts, skipped)
 
 function isInstalled(tool) {
   return spawnSync('which', [tool], { stdio: 'ignore' }).status === 0

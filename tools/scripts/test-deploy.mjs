@@ -148,10 +148,7 @@ function downloadDefinitions(module) {
   return definitionsOf[module].map((file) => join(Dir, file))
 }
 
-/**
- * Copies the schemas of a Kubernetes version from a Python package. Makes the absolute references
- * in the schemas relative, because kubeconform needs that.
- */
+/** Makes the absolute references in the schemas relative, because kubeconform needs that. */
 function prepareSchemas(version) {
   const target = join(cache, 'schemas', `v${version}`)
   if (existsSync(join(target, 'pod-v1.json'))) return

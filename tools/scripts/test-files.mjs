@@ -28,10 +28,7 @@ export const isSlow = (file) => file.endsWith('.slow.test.ts')
 export const sharesProcess = (file) =>
   !isSlow(file) || /^(tools\/cli|console|packages\/(records|schema))\//.test(file)
 
-/**
- * Whether a file tests random cases. Both sets contain such a file: the quick set runs only a few
- * of its cases, the slow set runs all of them.
- */
+/** Both sets contain a file with random cases; the quick set runs only a few of them. */
 export const isProperty = (file) => file.includes('/properties/')
 
 /** Divides files into lists that take about the same time. Each list keeps the order of `files`. */

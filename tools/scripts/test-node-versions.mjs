@@ -52,10 +52,7 @@ if (failed === 0) rmSync(dir, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
-/**
- * Installs a Node of the line `major` in `folder`. Returns the environment of this process, but
- * with that Node first on the PATH, and without the variables that npm sets.
- */
+/** Puts that Node first on the PATH, and leaves out the variables that npm sets. */
 function environment(folder, major) {
   const bin = installNode(major, folder)
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name))

@@ -13,11 +13,7 @@ const stderrKept = 8_192
 /** The line that tools/scripts/test-together.mjs prints when one of its files has ended. */
 const endOfFile = /^# file (\{.*\})$/
 
-/**
- * Prints the progress of a run.
- *
- * @param props.test the test that has one subtest for each process
- */
+/** Prints the progress of a test that has one subtest for each process. */
 export default function Progress({ test }) {
   const running = new Map()
   const done = []

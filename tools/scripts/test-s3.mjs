@@ -3,11 +3,11 @@
 // server is skipped if its program is neither on the PATH nor in Go's folder. To build missing
 // programs with Go first: npm run test:s3 -- --install. The last line is `N passed, N failed`.
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
-import { runTap } from './run-tap.mjs'
+import { isExecutable } from './engine.mjs'
+import { report, runTap } from './run-tap.mjs'
 
 /** The versions that docs/deploy/object-store.md lists as tested. */
 const servers = {
@@ -26,30 +26,15 @@ for (const [name, source] of Object.entries(servers)) {
   console.log(`${name}: ${program ?? 'skipped, there is no such program'}`)
 }
 
-const { passed, failed } = await runTap(['test/s3/real-servers.ts'], env)
-for (const server of skipped) console.log(`SKIPPED: ${server}`)
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+report([await runTap(['test/s3/real-servers.ts'], env)], skipped)
 
-/**
- * Finds a program on the PATH or in the folder where Go puts programs. Returns its path, or
- * undefined if it is in neither place.
- */
+/** The path of a program on the PATH or in Go's folder; undefined if there is none. */
 function find(name) {
   const { PATH = '', GOBIN, GOPATH } = process.env
   const ofGo = GOBIN ?? join(GOPATH?.split(delimiter)[0] ?? join(homedir(), 'go'), 'bin')
   return [...PATH.split(delimiter), ofGo]
     .map((folder) => join(folder, name))
     .find((file) => isExecutable(file))
-}
-
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function build(name, source) {

@@ -10,11 +10,7 @@ import { rememberEnvironment } from '@intake/test-kit/environment'
 import { keepServices } from '@intake/test-kit/own-services'
 import { root } from './bootstrap.mjs'
 
-/**
- * Runs the files one after the other.
- *
- * @param files paths from the root
- */
+/** Runs files, by their paths from the root, one after the other. */
 export async function runTogether(files) {
   const services = []
   keepServices({ teardown: (handler) => services.push(handler) })

@@ -4,12 +4,11 @@
 // says so. npm run test:tools -- NAME … runs only those of test/tools/install.ts. Takes about five
 // minutes. The last line is `N passed, N failed`.
 import { bootstrap } from './bootstrap.mjs'
-import { runTap } from './run-tap.mjs'
+import { report, runTap } from './run-tap.mjs'
 
 await bootstrap()
-const { passed, failed } = await runTap(['--timeout=3600', 'test/tools/tools.ts'], {
+const counts = await runTap(['--timeout=3600', 'test/tools/tools.ts'], {
   ...process.env,
   TOOLS: process.argv.slice(2).join(','),
 })
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+report([counts])

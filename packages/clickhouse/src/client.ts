@@ -55,7 +55,7 @@ export interface InsertRows {
   members: readonly Buffer[]
   rows: number
   /** Abandons the request; the rows may still be stored. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**

@@ -7,5 +7,7 @@ export {
   explainDefinition,
   hasUnknownCode,
 } from './errors.ts'
+export { insertLines } from './insert-lines.ts'
 export { isoTime, sqlTime } from './sql-time.ts'
 export { type RawTable, type RecordTable, rawTables } from './tables.ts'
+export { withClickHouse } from './with-clickhouse.ts'

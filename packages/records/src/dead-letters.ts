@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import { isUuid, printUuid } from '@intake/contract'
 import {
   ClickHouseError,
+  insertLines,
   isoTime,
   type ClickHouse,
-  type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
+import { rowsAfter } from './rows-after.ts'
 import { recountHours } from './counts/recount.ts'
 
 interface RowIdentity {
@@ -30,10 +30,7 @@ export interface DeadLetter extends RowIdentity {
   row: string
 }
 
-/**
- * Stores a rejected row. Adding the same row again replaces it. Rejects with the errors of
- * `insertRows`.
- */
+/** Adding the same row again replaces it. Rejects with the errors of `insertRows`. */
 export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
@@ -49,7 +46,7 @@ export async function addDeadLetter(
     error: refusal.serverText ?? refusal.message,
     row,
   }
-  await write(clickhouse, [entry], signal)
+  await insertLines(clickhouse, { table: 'dead_letters', lines: [JSON.stringify(entry)], signal })
 }
 
 /** Lists all dead letters, oldest first, without `error` and `row`, which may be large. */
@@ -68,40 +65,29 @@ export async function readDeadLetters(
   id: string,
 ): Promise<DeadLetter[]> {
   return clickhouse.query<DeadLetter>(
-    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order}`,
+    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order.join()}`,
     { id },
   )
 }
 
-/**
- * Yields all dead letters, oldest first, in pages of `pageLetters`. The caller may drop the dead
- * letters of a page before it reads the next one.
- */
+/** Pages of `pageLetters`, oldest first. The caller may drop a page before it reads the next. */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): AsyncGenerator<DeadLetter[]> {
   let after: DeadLetter | undefined
   do {
+    const rest = rowsAfter(order, after)
     const page: DeadLetter[] = await clickhouse.query<DeadLetter>(
-      `SELECT * FROM intake.dead_letters
-       ${after === undefined ? '' : `WHERE (${order}) > (${orderTypes})`}
-       ORDER BY ${order} LIMIT ${pageLetters}`,
-      after === undefined ? {} : cursorOf(after),
+      `SELECT * FROM intake.dead_letters WHERE ${rest.sql} ORDER BY ${order.join()} LIMIT ${pageLetters}`,
+      rest.params,
     )
     if (page.length > 0) yield page
     after = page.length === pageLetters ? page.at(-1) : undefined
   } while (after !== undefined)
 }
 
-const order = 'failed_at, id, device_uuid, bundle_identifier, toString(table)'
-const orderTypes =
-  "{failed_at:DateTime64(3, 'UTC')}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}"
+const order = ['failed_at', 'id', 'device_uuid', 'bundle_identifier', 'table'] as const
 const pageLetters = 100
-
-function cursorOf(letter: DeadLetter): QueryParams {
-  const { failed_at, id, device_uuid, bundle_identifier, table } = letter
-  return { failed_at, id, device_uuid, bundle_identifier, table }
-}
 
 /** Undefined if the dead letter is resolved, otherwise the reason why it remains. */
 export type DeadLetterOutcome = ClickHouseError | undefined
@@ -125,10 +111,7 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-/**
- * Marks the hours of replayed events, so that they are counted again. Without a mark, only hours
- * with new arrivals are counted, and these events arrived long ago.
- */
+/** Otherwise only hours with new arrivals are counted, and these events arrived long ago. */
 async function recountReplayed(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   letters: readonly DeadLetter[],
@@ -150,8 +133,7 @@ async function insertOrHalve(
   const [first] = letters
   if (first === undefined) return
   try {
-    const members = [gzipSync(letters.map(({ row }) => `${row}\n`).join(''))]
-    await clickhouse.insertRows({ table: first.table, members, rows: letters.length })
+    await insertLines(clickhouse, { table: first.table, lines: letters.map(({ row }) => row) })
     for (const letter of letters) outcomes.set(letter, undefined)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
@@ -170,40 +152,20 @@ export async function dropDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   letters: readonly DeadLetter[],
 ): Promise<void> {
-  if (letters.length === 0) return
-  await write(
-    clickhouse,
-    letters.map((letter) => {
-      // The version is higher than that of the dead letter, even if the clock of the worker that
-      // wrote the dead letter was ahead of this clock.
-      const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
-      return { ...letter, ver, error: '', row: '', is_deleted: 1 }
-    }),
-  )
-}
-
-async function write(
-  clickhouse: Pick<ClickHouse, 'insertRows'>,
-  entries: readonly object[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
-  await clickhouse.insertRows({
-    table: 'dead_letters',
-    members,
-    rows: entries.length,
-    ...(signal && { signal }),
+  const lines = letters.map((letter) => {
+    // The version is higher than that of the dead letter, even if the clock of the worker that
+    // wrote the dead letter was ahead of this clock.
+    const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
+    return JSON.stringify({ ...letter, ver, error: '', row: '', is_deleted: 1 })
   })
+  await insertLines(clickhouse, { table: 'dead_letters', lines })
 }
 
 const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Reads the identity in a row. A part that cannot be read is empty (1970 or a UUID of zeros); a
- * missing id is derived from the bytes of the row.
- */
+/** What cannot be read is empty (1970, zeros). A missing id is derived from the row. */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {

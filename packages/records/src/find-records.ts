@@ -1,19 +1,15 @@
 import { sqlTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
+import { identity } from './identity.ts'
 
 export type RecordSearch =
-  /**
-   * The id of the record or of its request, or the client's id of a feedback: a UUID in lower case.
-   */
+  /** The id of a record, its request or a feedback: a UUID in lower case. */
   | { id: string }
   /** Records of one device of an application. */
   | {
       bundleIdentifier: string
       deviceUuid: string
       ids: readonly string[]
-      /**
-       * Selects ids by their last 22 characters (`of`). `from` and `to` are the earliest and the
-       * latest time of these ids.
-       */
+      /** Selects ids by their last 22 characters (`of`), and by the period of their times. */
       tails?: { of: readonly string[]; from: Date; to: Date } | undefined
     }
 
@@ -37,12 +33,10 @@ export interface FoundDeadLetter extends Omit<FoundRecord, 'is_deleted'> {
 }
 
 const recordsMax = 1_000
-const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
- * Finds the records of which at least one version matches, and returns the visible version of each.
- * The visible version need not match: for example, the search may be for the request of a repeat,
- * and the visible version came with another request. Returns at most 1,000 records of each kind.
+ * Returns the visible version of each record of which any version matches: a repeat may have come
+ * with another request. At most 1,000 of each kind.
  */
 export async function findRecords(
   clickhouse: Pick<ClickHouse, 'query'>,

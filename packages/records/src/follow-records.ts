@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse, QueryParams, RecordTable } from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
+import { identity } from './identity.ts'
+import { rowsAfter } from './rows-after.ts'
 
 /** Which records are followed. Texts must match exactly. */
 export interface FollowFilter {
@@ -16,15 +18,9 @@ export interface FollowFilter {
 /** A part of the results of a poll. */
 export interface Followed {
   lines: string[]
-  /**
-   * A UTC time as ClickHouse prints it. Every record that arrived before this time is among the
-   * lines so far. Set only in the last result of a poll, and only if there is a watermark.
-   */
+  /** Every record that arrived earlier is among the lines. Only in the last result of a poll. */
   completeUntil: string | undefined
-  /**
-   * How many seconds the watermark is behind the present. It is 0 if there is no watermark, and in
-   * all results of a poll except the last.
-   */
+  /** How far the watermark is behind, in the last result of a poll; otherwise 0. */
   behindSeconds: number
 }
 
@@ -46,20 +42,11 @@ const pausePerPoll = 2
 const pageRows = 20_000
 /** The maximum number of records that one statement selects by their time of arrival. */
 const recordsMax = 2_000
-/**
- * The maximum number of records that one statement selects by their ids. The ids are part of the
- * statement's URL, so they must not be many.
- */
+/** Ids are in the URL of a statement, so they must not be many. */
 const idsMax = 200
-/**
- * A statement selects by arrival only if it reads at most this many records per wanted record.
- */
+/** A statement selects by arrival only if it reads at most so many records per wanted one. */
 const readPerWanted = 2
-const identity = 'bundle_identifier, time, id, device_uuid'
-/**
- * The maximum number of days from a record's time to its arrival. An event may be `eventAgeMs` old
- * when it is first sent. A repeat within the next `keyDays` has the same id and time.
- */
+/** An event may be `eventAgeMs` old at first, and a repeat within `keyDays` has its time. */
 export const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
@@ -69,13 +56,8 @@ const filterConditions: Record<keyof FollowFilter, string> = {
   key: 'api_key_id = {key:String}',
 }
 
-interface Key {
-  bundle_identifier: string
-  time: string
-  id: string
-  device_uuid: string
-  received_at: string
-}
+const arrivalOrder = ['received_at', 'time', 'id', 'device_uuid', 'bundle_identifier'] as const
+type Key = Record<(typeof arrivalOrder)[number], string>
 
 /**
  * Follows records as they become visible: each is returned once, and none is left out. A record may
@@ -96,10 +78,7 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
 
 async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
   const { since, signal } = options
-  /**
-   * The records that were already returned, with their time of arrival. A record is kept here as
-   * long as a poll may find it again.
-   */
+  /** When returned records arrived, as long as a poll may find them again. */
   const shown = new Map<string, string>()
   let from = since
   while (!signal.aborted) {
@@ -167,28 +146,14 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
   const { conditions, params } = conditionsOf(filter)
   let after: Key | undefined
   for (;;) {
-    const place =
-      after === undefined
-        ? ''
-        : `AND (received_at, time, id, device_uuid, bundle_identifier) >
-          ({after_received:DateTime64(3, 'UTC')}, {after_time:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
+    const place = rowsAfter(arrivalOrder, after)
     const keys: Key[] = await clickhouse.query<Key>(
       `SELECT ${identity}, received_at FROM intake.${kind}
        WHERE received_at >= {from:DateTime64(3, 'UTC')}
-         AND time >= {from:DateTime64(3, 'UTC')} - toIntervalDay(${ageDays(kind)}) ${place}
+         AND time >= {from:DateTime64(3, 'UTC')} - toIntervalDay(${ageDays(kind)}) AND ${place.sql}
          ${conditions.map((condition) => `AND ${condition}`).join(' ')}
-       ORDER BY received_at, time, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
-      {
-        ...params,
-        from: after?.received_at ?? from,
-        ...(after && {
-          after_received: after.received_at,
-          after_time: after.time,
-          after_id: after.id,
-          after_device: after.device_uuid,
-          after_bundle: after.bundle_identifier,
-        }),
-      },
+       ORDER BY ${arrivalOrder.join(', ')} LIMIT ${pageRows}`,
+      { ...params, ...place.params, from: after?.received_at ?? from },
       { signal },
     )
     yield keys

@@ -4,7 +4,12 @@ export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts
 export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export * from './dead-letters.ts'
-export * from './erasure/delete-payloads.ts'
+export {
+  countPayloads,
+  countStored,
+  startDeletion,
+  watchDeletion,
+} from './erasure/delete-payloads.ts'
 export { type ErasureReport, erase } from './erasure/erase.ts'
 export { type ExportedRow, exportRows } from './erasure/export-rows.ts'
 export { exportSubject } from './erasure/export.ts'
@@ -32,13 +37,7 @@ export {
   type StoredStateMonitor,
 } from './stored-state.ts'
 export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
-export {
-  type Trace,
-  type TracedRecord,
-  traceRecords,
-  traceStates,
-  traceTables,
-} from './trace/trace.ts'
+export { type Trace, type TracedRecord, traceRecords, traceStates } from './trace/trace.ts'
 export { ExportError, exportRecords } from './export/export-records.ts'
 export { type ExportScope, type Manifest } from './export/manifest.ts'
 export { createBucketTarget, createFolderTarget, type ExportTarget } from './export/target.ts'

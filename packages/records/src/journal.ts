@@ -1,5 +1,4 @@
-import { gzipSync } from 'node:zlib'
-import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { insertLines, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 
 export interface StoredEntry {
   id: string
@@ -20,10 +19,7 @@ interface WaitingRows {
 
 const rowsPerInsert = 200
 
-/**
- * Moves the waiting rows to `intake.journal`. If it is interrupted, or two processes do it at once,
- * a row is stored twice and counts once.
- */
+/** A row may be stored twice, if it is interrupted or two processes do it; it counts once. */
 export async function moveToJournal(options: {
   waiting: WaitingRows
   store: Pick<ClickHouse, 'insertRows'>
@@ -33,13 +29,7 @@ export async function moveToJournal(options: {
   for (;;) {
     const rows = await waiting.peek(rowsPerInsert)
     if (rows.length === 0) return
-    const members = [gzipSync(rows.map((row) => `${row}\n`).join(''))]
-    await store.insertRows({
-      table: 'journal',
-      members,
-      rows: rows.length,
-      ...(signal && { signal }),
-    })
+    await insertLines(store, { table: 'journal', lines: rows, signal })
     await waiting.remove(rows)
   }
 }

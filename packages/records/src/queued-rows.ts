@@ -22,12 +22,8 @@ const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
- * Finds frames with matching rows, and frames that cannot be read, among those that are in Redis at
- * the time of the call. Frames that are completed during the search are left out: their rows are in
- * the tables or are dead letters.
- *
- * @param timeoutMs timeout for each list of frames, and for each read of up to sixteen frames
- * @throws {TimeoutError}
+ * Leaves out frames that are completed meanwhile: their rows are stored or dead letters.
+ * @throws {TimeoutError} if a list, or a read of up to sixteen frames, takes longer
  */
 export async function* findQueuedRows(
   redis: Redis,
@@ -51,10 +47,7 @@ export async function* findQueuedRows(
   }
 }
 
-/**
- * Reads the matching rows of a frame; empty if the frame is gone or no row matches, undefined if
- * the frame cannot be read.
- */
+/** Empty if the frame is gone or no row matches, undefined if it cannot be read. */
 async function rowsOf(
   frames: QueuedFrames,
   id: string,

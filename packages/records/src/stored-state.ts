@@ -9,15 +9,9 @@ export interface StoredState {
 }
 
 export interface StoredStateMonitor {
-  /**
-   * The state of the tables; undefined while they cannot be read, for example because the
-   * ClickHouse user lacks the right.
-   */
+  /** Undefined while they cannot be read, for example without the right. */
   state(): StoredState | undefined
-  /**
-   * The watermarks that were read last, however long ago. An old watermark is still correct,
-   * because what is visible remains visible.
-   */
+  /** An old watermark is still correct, because what is visible remains visible. */
   lastVisibleUntil(): StoredState['visibleUntil']
   /** Why the last reading failed; undefined if it succeeded. */
   error(): unknown
@@ -28,12 +22,7 @@ const defaultIntervalMs = 10_000
 /** A state that is older than this is not shown. */
 const freshMs = 30_000
 
-/**
- * Reads two small tables at intervals. A user of ClickHouse who may only insert cannot read them;
- * the state is then unknown.
- *
- * @param options.reader a client whose requests have timeouts
- */
+/** The state is unknown to a user of ClickHouse who may only insert. `reader` has timeouts. */
 export function startStoredStateMonitor(options: {
   reader: Pick<ClickHouse, 'query'>
   onError: (error: unknown) => void

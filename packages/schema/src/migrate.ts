@@ -22,10 +22,7 @@ export interface MigrateOptions {
   migrations?: readonly Migration[]
   /** Default: the views and comments of this release. */
   definitions?: Migration
-  /**
-   * The `time` from which on records are spread over all shards that the cluster has now. Without
-   * it, shards that were added get no records.
-   */
+  /** From when on records are on all shards. Without it, added shards get no records. */
   newShardsFrom?: Date | undefined
   /** How long to wait until all replicas have the columns of the migrations; default 30,000. */
   columnsTimeoutMs?: number
@@ -98,11 +95,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   return { applied }
 }
 
-/**
- * Reads the checksums of the applied migrations, by name.
- *
- * @throws {MigrationError} when a migration differs from the form in which it was applied
- */
+/** @throws {MigrationError} when a migration differs from the form in which it was applied */
 async function readKnown(
   clickhouse: ClickHouse,
   migrations: readonly Migration[],
@@ -144,10 +137,7 @@ async function untilColumnsChanged(options: {
   }
 }
 
-/**
- * The error codes of a statement that fails because another migrator alters the same table (517),
- * replaces it (57, 60, 218, 521), or has renamed the statement's temporary file (107).
- */
+/** Another migrator alters (517) or replaces the table, or has renamed a file (107). */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 107, 218, 517, 521])
 /** Matches the syntax error (62) for a table's file that is empty or that is being written. */
 const halfWritten = /Syntax error \(in file |: Empty query\./
@@ -201,10 +191,7 @@ export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   return differing.map(({ name }) => name)
 }
 
-/**
- * Creates the function that translates statements for a cluster. Without a cluster it returns them
- * unchanged.
- */
+/** Without a cluster, statements are unchanged. */
 const translator =
   (layout: ClusterLayout | undefined) =>
   (statements: readonly string[]): readonly string[] =>

@@ -59,15 +59,6 @@ t.test('the watermark never goes back', async (t) => {
   ])
 })
 
-t.test('every column of both views has a comment', async (t) => {
-  const rows = await clickhouse.query(
-    `SELECT table, name FROM system.columns
-     WHERE database = 'intake' AND table IN ('outcomes', 'watermark')
-       AND comment = ''`,
-  )
-  t.same(rows, [])
-})
-
 t.test('what may have been left out by a rule is not missing', async (t) => {
   const devices = Array.from({ length: 4 }, () => randomUUID())
   const [ruled, otherApplication, otherKey, ruledForAll] = devices as [

@@ -15,12 +15,7 @@ const BucketConfig = Type.Object({
   ...ObjectStoreConfig.properties,
 })
 
-/**
- * Reads the settings of the object store for attachments from the environment variables that
- * gateways use.
- *
- * @throws {ConfigError} one error that names all problems of these settings
- */
+/** @throws {ConfigError} one error that names all problems of these settings of gateways */
 export const findBucket = async (): Promise<ObjectStoreSettings> =>
   readBucket({
     ...process.env,
@@ -29,11 +24,7 @@ export const findBucket = async (): Promise<ObjectStoreSettings> =>
     S3_ENDPOINT_FILE: undefined,
   })
 
-/**
- * Reads the settings of the object store from an environment.
- *
- * @throws {ConfigError} one error that names all problems of these settings
- */
+/** @throws {ConfigError} like `findBucket` */
 export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {
   const config = loadConfig(BucketConfig, env)
   const problems = findObjectStoreProblems(config)

@@ -1,4 +1,8 @@
-import { createClickHouse, type ClickHouse, type ClickHouseOptions } from '@intake/clickhouse'
+import {
+  withClickHouse as withConnection,
+  type ClickHouse,
+  type ClickHouseOptions,
+} from '@intake/clickhouse'
 import { clickhouseCluster, clickhouseUrl } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
@@ -9,13 +13,7 @@ const ClickHouseConfig = Type.Object({
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
 })
 
-/**
- * Finds the URL of ClickHouse, and the cluster that has the tables. For a single server, `cluster`
- * is undefined.
- *
- * @throws {UsageError} like `findEndpoint`
- * @throws {ConfigError} one error that names all problems of these settings
- */
+/** @throws {UsageError | ConfigError} one error that names all problems of these settings */
 export async function findClickHouse(): Promise<{ url: string; cluster: string | undefined }> {
   const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {
     CLICKHOUSE_URL: await findEndpoint('CLICKHOUSE_URL'),
@@ -24,19 +22,10 @@ export async function findClickHouse(): Promise<{ url: string; cluster: string |
   return { url, cluster }
 }
 
-/**
- * Runs `work` with a connection to ClickHouse, then closes the connection.
- *
- * @throws {UsageError | ConfigError} like `findClickHouse`
- */
+/** @throws {UsageError | ConfigError} like `findClickHouse` */
 export async function withClickHouse<T>(
   work: (clickhouse: ClickHouse) => Promise<T>,
   options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},
 ): Promise<T> {
-  const clickhouse = createClickHouse({ ...(await findClickHouse()), ...options })
-  try {
-    return await work(clickhouse)
-  } finally {
-    await clickhouse.close()
-  }
+  return withConnection({ ...(await findClickHouse()), ...options }, work)
 }

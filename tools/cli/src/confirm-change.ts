@@ -3,29 +3,17 @@ import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@int
 import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 
-/**
- * The options of each confirmation. A repeated change, such as the second attempt after an
- * `UnconfirmedError`, may find nothing to write; replicas must have it all the same.
- */
+/** A repeated change may find nothing to write; replicas must have it all the same. */
 const confirming = { key: mainTag, hasWritten: () => false }
 
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
-/**
- * Thrown when a change was made, but too few replicas have confirmed it. A failover could undo such
- * a change.
- */
+/** The change was made, but a failover could undo it: too few replicas have confirmed it. */
 export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'
 }
 
-/**
- * Makes a change in Redis. Resolves when it is confirmed by the number of replicas that gateways
- * require.
- *
- * @throws {UnconfirmedError} when fewer replicas confirm it within a second
- * @throws {ConfigError} if `REDIS_ACK_REPLICAS` is wrong; nothing is changed
- */
+/** Makes a change in Redis. Resolves when as many replicas have it as gateways require. */
 export async function confirmChange<Result>(
   redis: Redis,
   change: () => Promise<Result>,

@@ -11,13 +11,7 @@ export class UsageError extends Error {
 const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOINT: 's3' } as const
 export type EndpointVariable = keyof typeof variables
 
-/**
- * Returns the URL of a service. It comes from the environment variable, else from the file that the
- * variable with the ending `_FILE` names, else from the running stack.
- *
- * @throws {UsageError} if there is no URL; the error says where a URL was looked for, and which
- * files cannot be read
- */
+/** Takes the URL from the variable, its `_FILE` or the stack; an error names all places. */
 export async function findEndpoint(variable: EndpointVariable): Promise<string> {
   const given = readGiven()[variable]
   if (given !== undefined) return given
@@ -29,11 +23,7 @@ export async function findEndpoint(variable: EndpointVariable): Promise<string> 
   )
 }
 
-/**
- * Reads the URLs that are in the environment, or in the files that the environment names.
- *
- * @throws {UsageError} one error that names all files that cannot be read
- */
+/** @throws {UsageError} one error that names all files that cannot be read */
 function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
   const problems: string[] = []
   const read = (name: string) => {
@@ -51,10 +41,8 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 }
 
 /**
- * Adds settings of the running stack to the environment, unless they are set there. Does nothing if
- * the environment has the URL of any service. A setting such as `REDIS_URL_FILE` names a file with
- * a URL. The command reads this file itself, so it finds a URL that changed after the stack
- * started.
+ * Does nothing if the environment has the URL of any service. `REDIS_URL_FILE` and the like are
+ * read by the command itself, so it finds a URL that has changed.
  */
 export async function adoptSettings(): Promise<void> {
   const { env } = process
@@ -63,10 +51,7 @@ export async function adoptSettings(): Promise<void> {
   for (const [name, value] of Object.entries(settings)) env[name] ||= value
 }
 
-/**
- * Returns the endpoints of the running stack; undefined if none is running, or if their file cannot
- * be read. A command that needs the stack reports that error itself.
- */
+/** An unreadable file counts as no stack here: a command that needs one reports it itself. */
 async function findStack(): Promise<Endpoints | undefined> {
   try {
     return await runningStack()
@@ -75,10 +60,7 @@ async function findStack(): Promise<Endpoints | undefined> {
   }
 }
 
-/**
- * The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined if none is running. Loads the
- * schema of the file only if there is a file.
- */
+/** Is undefined if no stack runs. Loads the schema of the file only if there is a file. */
 export async function runningStack(): Promise<Endpoints | undefined> {
   if (!existsSync(placeOfStack())) return undefined
   const { readEndpoints } = await import('@intake/runtime/endpoints')
@@ -92,7 +74,6 @@ export async function folderOfClickHouse(url: string): Promise<string | undefine
   return isEmbedded ? folder : undefined
 }
 
-/** The path of the file that has the endpoints of a running stack. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'

@@ -5,9 +5,8 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * Only this module writes to standard output and standard error for the commands. It makes text
- * from clients harmless, and also server messages that quote such text. The printed text cannot
- * move the cursor, change colours or titles, or look like another line.
+ * Only this module writes to standard output and standard error. Text from clients, also in
+ * messages of servers, cannot move the cursor, or look like another line.
  */
 
 interface Output {
@@ -20,10 +19,7 @@ let output: Output = process
 /** Makes this module write to these streams instead of those of the process. */
 export const printTo = (streams: Output): void => void (output = streams)
 
-/**
- * Prints the command's own texts and numbers. For text from outside use `printRow` or
- * `visibleLine`.
- */
+/** Prints the command's own texts. For text from outside use `printRow` or `visibleLine`. */
 export const print = (text: string): void => void output.stdout.write(`${visibleText(text)}\n`)
 
 /** Prints cells in one line, with tabs between them. No cell can add a tab or a line of its own. */
@@ -35,10 +31,7 @@ export interface Styled {
   style?: Parameters<typeof styleText>[0] | undefined
 }
 
-/**
- * Prints cells in one line, with one space between them. Uses styles only if standard output is a
- * terminal.
- */
+/** Prints cells in one line, with styles only if standard output is a terminal. */
 export function printStyled(cells: readonly Styled[]): void {
   const hasStyles = output.stdout.isTTY && !process.env['NO_COLOR']
   const shown = cells.map(({ text, style }) => {
@@ -86,23 +79,17 @@ export const printForShell = (line: string): void => void output.stdout.write(`$
 
 export const note = (text: string): void => void output.stderr.write(`${visibleText(text)}\n`)
 
-/**
- * Prints an error, and indents all lines but the first. A server's message can quote what a client
- * sent, and the quoted text must not look like a message of its own.
- */
+/** Indents what a server's message quotes of a client, so that it looks like no message. */
 export const printError = (error: unknown): void =>
   note(indentLines(visibleText(error instanceof Error ? error.message : String(error))))
 
-/** Indents all lines but the first. */
 const indentLines = (text: string) => text.replaceAll(/\n(?!$)/g, '\n  ')
 
 export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Makes commander's output harmless: its help as `print` does, and its errors as `printError` does.
- * Both can quote arguments of the command line. A closed pipe (`| head`) is no error. If output
- * fails in any other way, the command fails: on a full disk, for example, an export would be
- * incomplete.
+ * A closed pipe (`| head`) is no error. If output fails otherwise, the command fails: on a full
+ * disk, for example, an export would be incomplete.
  */
 export function configureOutput(program: Command): void {
   output.stderr.on('error', () => undefined)

@@ -7,12 +7,8 @@ import { findEndpoint, UsageError } from './endpoints.ts'
 const connectTimeoutMs = 10_000
 
 /**
- * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse does not log
- * the statements, because the log would keep identifiers of users and devices after their erasure.
- *
- * @param options.statementTimeoutMs timeout of a ClickHouse statement
- * @param options.withoutRedis runs instead of `work` if Redis does not respond; `failure` is the
- * reason. Without this function, `withRecords` rejects with the failure
+ * ClickHouse does not log statements, because identifiers would stay there after an erasure.
+ * `withoutRedis` runs instead of `work` if Redis does not respond.
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,

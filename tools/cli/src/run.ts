@@ -1,6 +1,6 @@
 import { connectOnlyToOwnUser } from '@intake/own-ports'
 import { Command, CommanderError } from 'commander'
-import { commands } from './commands.ts'
+import { commands, define } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
 import { configureOutput, printError } from './print.ts'
 
@@ -18,11 +18,7 @@ Examples:
 Exit codes: 0 done, 1 the command failed or was used wrongly; the help of a command lists its others.
 docs/cli.md shows every command with its output.`
 
-/**
- * Runs a command of the command line until it ends. Sets `process.exitCode`, and resolves to it.
- *
- * @param args the words after `intake`
- */
+/** Runs a command until it ends. Sets `process.exitCode`, and resolves to it. */
 export async function runIntake(args: readonly string[]): Promise<number> {
   const program = new Command('intake')
     .description('Operates an Intake deployment')
@@ -31,10 +27,9 @@ export async function runIntake(args: readonly string[]): Promise<number> {
   configureOutput(program)
   /** The name of the requested command: `status` in both `intake status` and `intake help status`. */
   const asked = args.find((word) => word !== 'help')
-  // Loads only the requested command, because loading the libraries of all commands takes a second.
-  for (const [name, { description, define }] of Object.entries(commands)) {
+  for (const [name, description] of Object.entries(commands)) {
     const command = program.command(name).description(description)
-    if (name === asked) await define(command)
+    if (name === asked) await define(command, name)
   }
 
   try {

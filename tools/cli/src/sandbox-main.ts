@@ -1,13 +1,13 @@
 // The program `intake-sandbox` of a release: `intake sandbox` alone, without the other commands.
 import { Command, CommanderError } from 'commander'
-import { defineSandbox } from './commands/sandbox.ts'
+import { define } from './commands/sandbox.ts'
 import { configureOutput, printError } from './print.ts'
 
 const program = new Command('intake-sandbox')
   .description('a gateway in memory, with faults on demand, for tests of apps that send')
   .exitOverride()
 configureOutput(program)
-defineSandbox(program)
+define(program)
 
 try {
   await program.parseAsync()

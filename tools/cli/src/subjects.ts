@@ -1,11 +1,13 @@
-import type { Subject } from '@intake/records'
+import type { KeyObject } from 'node:crypto'
+import { createPolicyStore } from '@intake/access'
 import { isUuid } from '@intake/contract'
+import { subjectHash, type Subject } from '@intake/records'
+import type { Redis } from '@intake/redis'
 import { parseTime, timeForm } from '@intake/runtime'
 import { UsageError } from './endpoints.ts'
+import { noteChange } from './journal.ts'
 
-/** A user or a device. */
 export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
-/** The records that were sent with an API key in a period. */
 export type KeySubject = Extract<Subject, { kind: 'api-key' }>
 
 /** @throws {UsageError} if the identifier is invalid */
@@ -25,6 +27,32 @@ export function keySubject(options: { apiKey: string; from: string; to: string }
   const to = readTime('--to', options.to)
   if (from >= to) throw new UsageError('--from must be before --to.')
   return { kind: 'api-key', id: options.apiKey, from, to }
+}
+
+/** Everything that was ever sent with a key: the widest period that ClickHouse can compare. */
+export const allOfKey = (id: string): KeySubject => ({
+  kind: 'api-key',
+  id,
+  from: new Date(0),
+  to: new Date('2200-01-01'),
+})
+
+/**
+ * Adds an entry to the journal about a subject, or about repeats of erased ones. It has only a hash
+ * of the subject. Resolves to the key of that hash.
+ */
+export async function noteSubject(
+  redis: Redis,
+  action: 'erasure-begun' | 'subject-exported',
+  subject: Subject | undefined,
+): Promise<KeyObject> {
+  const subjectKey = await createPolicyStore({ redis }).subjectKey()
+  await noteChange(redis, {
+    action,
+    subject: subject === undefined ? '' : subjectHash(subject, subjectKey),
+    detail: { kind: subject?.kind ?? 'repeats' },
+  })
+  return subjectKey
 }
 
 function readTime(option: string, text: string): Date {

@@ -1,17 +1,10 @@
 import { limits } from '@intake/contract'
 import { pause, systemClock, type Clock } from '@intake/runtime'
 
-/**
- * The time after which every gateway has read a change of the policy. Gateways read the policy
- * every two seconds, but Redis may respond slowly.
- */
+/** Gateways read the policy every two seconds, but Redis may respond slowly. */
 const untilReadMs = 15_000
 
-/**
- * Waits until all gateways know a change of the policy, and until Redis has every record that they
- * accepted before they knew it. The wait has a fixed length, because gateways do not report when
- * they know a change.
- */
+/** Gateways do not report what they know, so this waits as long as a change and a request take. */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,
   clock: Clock = systemClock,

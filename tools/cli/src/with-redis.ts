@@ -4,17 +4,13 @@ import { storeEntries } from './journal.ts'
 
 const timeoutMs = 10_000
 
-/**
- * Connects to Redis, runs `work` and closes the connection. Rejects if connecting and `work`
- * together take longer than `timeoutMs`.
- */
+/** Rejects if connecting and `work` together take longer than `timeoutMs`. */
 export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
   withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
 
 /**
- * Makes a change in Redis and confirms it, like `confirmChange`. Its entry in the journal is stored
- * as soon as ClickHouse responds. Loads the code of `confirmChange` before it connects, because the
- * connection has a timeout.
+ * Stores the entry in the journal as soon as ClickHouse responds. Loads `confirmChange` first,
+ * because the connection has a timeout.
  */
 export async function changeRedis<T>(change: (redis: Redis) => Promise<T>): Promise<T> {
   const { confirmChange } = await import('./confirm-change.ts')

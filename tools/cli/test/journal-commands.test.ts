@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import t from 'tap'
 import { journalActions, type JournalAction } from '@intake/access'
-import { commands } from '../src/commands.ts'
+import { commands, define } from '../src/commands.ts'
 
 const nothing = 'changes nothing'
 /** Adds values that follow from the stored records; a worker does the same by itself. */
@@ -72,9 +72,9 @@ const pathsOf = (command: Command, path: string): string[] =>
 
 t.test('every command says what it leaves in the journal', async (t) => {
   const found: string[] = []
-  for (const [name, { define }] of Object.entries(commands)) {
+  for (const name of Object.keys(commands)) {
     const command = new Command(name)
-    await define(command)
+    await define(command, name)
     found.push(...pathsOf(command, name))
   }
   t.same(found.toSorted(), Object.keys(named).toSorted())

@@ -2,13 +2,7 @@
 // OpenAPI document, as one HTML page. Its script marks the section that is read, and copies examples.
 import { Marked } from 'marked'
 
-/**
- * Renders the page as HTML.
- *
- * @param {{ name: string, text: string }[]} documents Markdown, with file names, in the order of
- *   the page
- * @param {object} openApi the OpenAPI document
- */
+/** Renders documents (Markdown, in the order of the page) and an OpenAPI document as HTML. */
 export function docsPage(documents, openApi) {
   const sections = [...documents]
   sections.splice(1, 0, { name: 'fields.md', text: fieldsSection(openApi) })
@@ -25,10 +19,7 @@ export function docsPage(documents, openApi) {
 const headingsOf = (text) =>
   [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^##? (.*)$/gm)].map(([, title]) => title)
 
-/**
- * Returns the same anchor for a heading as a Git forge does. So the same links work on this page
- * and in the Markdown files.
- */
+/** A Git forge makes the same anchors, so links work here and in the Markdown files. */
 const anchorOf = (heading) =>
   heading
     .toLowerCase()

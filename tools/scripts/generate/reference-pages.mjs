@@ -103,12 +103,7 @@ function rowsOf(settings, required) {
   return rows.join('\n')
 }
 
-/**
- * Returns the list of secrets for the page of settings.
- *
- * @param isFollowed true selects the secrets whose new values a running process uses; false selects
- * all other secrets
- */
+/** Secrets whose new values a running process uses, or all others. */
 function secretsList({ isFollowed }) {
   const names = [...services, StackConfig].flatMap(secretNames)
   const followed = new Set(
@@ -182,10 +177,7 @@ function commonMetrics() {
   return registry
 }
 
-/**
- * Registers the gateway's own metrics as a starting gateway does, but without anything that sets
- * their values.
- */
+/** Registers metrics as a starting gateway does, but without anything that sets their values. */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)

@@ -1,9 +1,6 @@
 import { errorCatalogue } from '../../../packages/contract/dist/index.js'
 
-/**
- * Returns the part of the error catalogue that the clients contain. A client handles every other
- * error by the class of its status, such as 4xx.
- */
+/** A client handles every other error by the class of its status, such as 4xx. */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)
   const statusesOf = (isListed) => [

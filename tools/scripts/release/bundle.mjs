@@ -39,13 +39,7 @@ export const programs = {
   },
 }
 
-/**
- * Writes the tarball of a program into `folder`.
- *
- * @param {string} file name of the tarball, without version
- * @param {string} version
- * @param {string} folder
- */
+/** Writes the tarball of a program, named `file` without version, into `folder`. */
 export async function packProgram(file, version, folder) {
   const { entry, name, bin, description } = programs[file]
   const work = join(folder, `.${file}`)
@@ -91,12 +85,6 @@ export async function packProgram(file, version, folder) {
   rmSync(work, { recursive: true })
 }
 
-/**
- * Packs a folder with npm, as its manifest says.
- *
- * @param {string} from
- * @param {string} tarball path of the result
- */
 export function packFolder(from, tarball) {
   const into = dirname(tarball)
   const options = ['--pack-destination', into, '--json', '--loglevel=error']
@@ -114,10 +102,7 @@ export function packFolder(from, tarball) {
   }
 }
 
-/**
- * An esbuild plugin: files that a module reads by a path relative to itself travel with the
- * program, in the folder `files`.
- */
+/** Files that a module reads by a path relative to itself travel in the folder `files`. */
 function filesBeside(work) {
   const pattern = /new URL\('(\.\.?\/[^']+)', import\.meta\.url\)/g
   return {

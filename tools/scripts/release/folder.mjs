@@ -59,22 +59,11 @@ function packKotlin(version, folder) {
     return
   }
   const repository = join(folder, 'maven')
-  const { status, stdout } = spawnSync(
-    'mvn',
-    [
-      '-B',
-      '-q',
-      '-ntp',
-      '-f',
-      join(root, 'clients/kotlin/pom.xml'),
-      'deploy',
-      '-DskipTests',
-      '-Dmaven.install.skip=true',
-      '-Dkotlin.compiler.daemon=false',
-      `-DaltDeploymentRepository=release::default::file:${repository}`,
-    ],
-    { encoding: 'utf8', timeout: mavenMs },
-  )
+  const options = '-B -q -ntp -DskipTests -Dmaven.install.skip=true -Dkotlin.compiler.daemon=false'
+  const pom = join(root, 'clients/kotlin/pom.xml')
+  const target = `-DaltDeploymentRepository=release::default::file:${repository}`
+  const args = [...options.split(' '), '-f', pom, 'deploy', target]
+  const { status, stdout } = spawnSync('mvn', args, { encoding: 'utf8', timeout: mavenMs })
   if (status === 0) tar(join(folder, `intake-client-kotlin-${version}-maven.tgz`), folder, 'maven')
   else {
     rmSync(repository, { recursive: true, force: true })

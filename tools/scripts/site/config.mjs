@@ -2,11 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/**
- * Returns the sidebar of an index page: a group for each `##` heading, an item for each link below.
- *
- * @param {string} index the text of docs/README.md
- */
+/** Returns a group for each `##` heading of docs/README.md, with an item for each link. */
 export function sidebarOf(index) {
   return index
     .split(/^## /m)

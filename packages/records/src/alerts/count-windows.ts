@@ -22,12 +22,7 @@ interface Row {
 type Questions = readonly EventQuestion[]
 type Reader = Pick<ClickHouse, 'query'>
 
-/**
- * Counts the events that arrived in each window, sampled ones by their rate.
- *
- * @param toMs the end of all windows, in milliseconds since 1970
- * @returns the count of each question, by its id
- */
+/** Counts the events of each question in its window, sampled ones by their rate. */
 export const countEvents = (reader: Reader, questions: Questions, toMs: number) =>
   countInWindows(reader, divide(questions), toMs, {
     select: (some) =>
@@ -40,11 +35,8 @@ export const countEvents = (reader: Reader, questions: Questions, toMs: number) 
   })
 
 /**
- * Counts which percentage of the devices that sent anything in the window sent the event; those of
- * the version, if the question names one. Devices whose events are sampled count by their rate.
- *
- * @param toMs the end of all windows, in milliseconds since 1970
- * @returns the percentage of each question, by its id; of no devices it is 0
+ * The percentage of the devices (of the version, if one is named) that sent the event, sampled ones
+ * by their rate; 0 of no devices.
  */
 export const countDeviceShares = (reader: Reader, questions: Questions, toMs: number) =>
   // Devices of several windows cannot be added, so a statement has only one.

@@ -4,11 +4,9 @@ import { arrivedInWindow, minutesInMs, querySettings, windowParams } from './que
 
 export interface KnownCrashes {
   /**
-   * Resolves to the number of crashes of an application that first arrived in the window, and the
-   * stack trace of the latest. The first call for an application reads all its crashes; later calls,
-   * what has arrived since.
-   *
-   * @throws {Error} if the application has more than `crashesMax` different crashes
+   * Counts the crashes that first arrived in the window. The first call for an application reads
+   * all of them.
+   * @throws {Error} if it has more than `crashesMax`
    */
   newIn(
     window: { bundle: string; minutes: number },

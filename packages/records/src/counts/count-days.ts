@@ -14,34 +14,22 @@ const warningTuple =
 const warningsMax = 1_000
 const day = "toDate({from:DateTime64(3, 'UTC')})"
 
-/**
- * SQL for the JSON type of a param. Integers and doubles have the same type, because a client may
- * send 1 and 1.5 as the same param.
- */
+/** Integers and doubles have one type: a client may send 1 and 1.5 as the same param. */
 const typeOf = `multiIf(
   startsWith(path.2, 'Array'), 'list',
   path.2 IN ('Int64', 'UInt64', 'Float64'), 'number',
   path.2 = 'Bool', 'boolean',
   'text')`
 
-/**
- * SQL for an array of pairs of a name and a type. The first pair is `('', 'event')`, which stands
- * for the event itself. Each other pair is a param with its type.
- */
+/** SQL for pairs of a name and a type. The first, `('', 'event')`, is the event itself. */
 const paths = `arrayPushFront(
       arrayMap((name, type) -> (${countedName('name')}, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
       ('', 'event'))`
 
-/**
- * The clock of a device counts as wrong if an event's time is later than its arrival by more than
- * this. It also counts as wrong if the device's timestamp is outside the accepted range.
- */
+/** The clock of a device is wrong if an event is later than its arrival by more than this. */
 const aheadMs = 60_000
-/**
- * An event that is older than this when it arrives gets a warning, because events that are a few
- * days older are refused.
- */
+/** Older events get a warning, because those that are a few days older are refused. */
 const nearWindowDays = 25
 
 const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
@@ -58,12 +46,7 @@ const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       if(time < received_at - toIntervalDay(${nearWindowDays}), [('near_id_window', '')], []),
       ${textWarnings(hasAllValues)})`
 
-/**
- * Returns SQL that counts what some applications sent on a day. Its result has one row for each
- * application with events, with the columns `entries` and `warnings` of `intake.days_raw`.
- *
- * @param hasAllValues whether ClickHouse has the function `JSONAllValues`
- */
+/** The result has a row for each application with events, as in `intake.days_raw`. */
 export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
     SELECT bundle_identifier, ${countedName('logs.event')} AS event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,

@@ -4,22 +4,12 @@ import { keepKnown } from './known-names.ts'
 /** The type of an element of the column `event_counts`. */
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
-/**
- * The maximum number of pairs of event and version in an hour of an application. The rarest pairs
- * are counted under an empty event name. The limit keeps rows small even if an application puts
- * values into the names of its events.
- */
+/** The rarest pairs of event and version count as an empty event, in case values are names. */
 const pairsMax = 2_000
-/**
- * The maximum number of versions in an hour of an application. The versions with the fewest events
- * are counted together, without a name and a code.
- */
+/** The versions of an hour with the fewest events are counted together, without a name. */
 const versionsMax = 500
 
-/**
- * SQL that counts the events of some applications in some hours. Its result has one row for each
- * application and hour with events, with `event_counts` and `device_states` of `intake.hours_raw`.
- */
+/** The result has a row for each application and hour with events, as in `intake.hours_raw`. */
 export const countHours = `WITH
   counted AS (
     SELECT bundle_identifier, toStartOfHour(time) AS hour, ${countedName('logs.event')} AS event, device.version_code AS version_code,

@@ -1,11 +1,6 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 
-/**
- * Marks hours of log events, so that they are counted again. A mark is needed if their records
- * change by something other than an arrival, such as an erasure or a replay.
- *
- * @param condition selects the rows of the changed records in `intake.logs_raw`
- */
+/** Hours need a mark if their records change by something other than an arrival. */
 export async function recountHours(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   condition: { sql: string; params: QueryParams },

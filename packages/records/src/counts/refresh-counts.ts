@@ -1,6 +1,4 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { ClickHouseError, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, insertLines, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
 import { countDays } from './count-days.ts'
@@ -22,16 +20,10 @@ const tables = {
   catalogue: { table: 'days', column: 'day', period: 'toDate', sql: countDays },
 } as const
 
-/**
- * `refreshCounts` also reads marks of `recountHours` that are up to this much older than its last
- * call. A mark has the time when its INSERT began, so it may have become visible after that call.
- */
+/** A mark has the time when its INSERT began, so it may become visible later than that. */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
-/**
- * For an application that has too many names to be counted: the names that are found first are
- * counted, and the events of all others are left out.
- */
+/** Only the names that are found first are counted, if an application has too many. */
 const boundedSettings = `${querySettings}, max_rows_to_group_by = 50000, group_by_overflow_mode = 'any'`
 /** What could not be counted is tried again after this time at the earliest. */
 const postponedMsMin = 10 * 60_000
@@ -43,17 +35,8 @@ const foundMax = 900_000
 const foundBytesMax = 64 * 1024 * 1024
 /** The number of statements that find together what one of them cannot find. */
 const slices = 16
-/**
- * The maximum number of applications that one statement counts. Their identifiers are one parameter
- * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
- */
+/** Identifiers are one parameter, and ClickHouse refuses parameters of more than 128 KiB. */
 const applicationsMax = 100
-/**
- * Rows are compressed in pieces of about this many characters. Other threads do this, so that large
- * counts do not block the process.
- */
-const memberLength = 1024 * 1024
-const compress = promisify(gzip)
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
 /** What is counted alone takes at most about this long in one call; the rest is counted later. */
@@ -119,9 +102,8 @@ export async function refreshCounts(options: {
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
-  await insert(store, 'counted', [
-    JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
-  ])
+  const counted = { name, counted_until: isoTime(until), counted_at: isoTime(now) }
+  await insertLines(store, { table: 'counted', lines: [JSON.stringify(counted)] })
   if (failures[0] !== undefined) throw failures[0].error
   return stale.length
 }
@@ -133,10 +115,7 @@ interface Failure {
 }
 
 /**
- * Marks what was not counted, to be counted later. The mark has a time of its own beside those of
- * `recountHours`, one second into the hour, so that it hides no mark of an erasure.
- *
- * @param options.pauseMs returns how long to wait, given when the hour or day began
+ * A mark of what is counted later is one second into the hour, so that it hides none of an erasure.
  */
 async function postpone(
   store: Pick<ClickHouse, 'insertRows'>,
@@ -151,7 +130,7 @@ async function postpone(
       asked_at: new Date(nowMs + pauseMs(beginsMs)).toISOString(),
     })
   })
-  await insert(store, 'recounts', marks)
+  await insertLines(store, { table: 'recounts', lines: marks })
 }
 
 /** Groups stale hours or days by day, the newest first, then by application. */
@@ -183,14 +162,9 @@ async function countApplications(
 ): Promise<void> {
   const { reader, store, name, sql, ver } = options
   const countAll = async (settings: string) => {
-    const rows = await count(reader, {
-      name,
-      sql: `${sql} ${settings}`,
-      day,
-      stale: applications.flat(),
-      ver,
-    })
-    await insert(store, tables[name].table, rows)
+    const stale = applications.flat()
+    const lines = await count(reader, { name, sql: `${sql} ${settings}`, day, stale, ver })
+    await insertLines(store, { table: tables[name].table, lines })
   }
   try {
     await countAll(querySettings)
@@ -227,10 +201,7 @@ interface State {
   hasAllValues: number
 }
 
-/**
- * A time before all records. It is used if nothing has been counted yet, or if there is no
- * watermark.
- */
+/** A time before all records, if nothing is counted yet or there is no watermark. */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {
@@ -314,9 +285,7 @@ async function findStale(
 }
 
 /**
- * Counts the records of the stale hours of `day`, or of the whole day. Returns the counts as lines
- * of JSON. An hour or day that has no records any more gets a row without events, which replaces
- * its former count.
+ * Returns the counts as lines of JSON. An hour or day without records gets a row without events.
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
@@ -350,21 +319,4 @@ async function count(
       JSON.stringify({ bundle_identifier, [column]: period, ver }),
     )
   return [...lines, ...empty]
-}
-
-async function insert(
-  store: Pick<ClickHouse, 'insertRows'>,
-  table: 'hours' | 'days' | 'counted' | 'recounts',
-  lines: readonly string[],
-): Promise<void> {
-  if (lines.length === 0) return
-  const members: Buffer[] = []
-  let piece = ''
-  for (const [index, line] of lines.entries()) {
-    piece += `${line}\n`
-    if (piece.length < memberLength && index < lines.length - 1) continue
-    members.push(await compress(piece))
-    piece = ''
-  }
-  await store.insertRows({ table, members, rows: lines.length })
 }

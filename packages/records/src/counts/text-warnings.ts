@@ -3,10 +3,7 @@
  * param or of a member of a param. The warnings contain no values.
  */
 
-/**
- * The end of a picture's file name, such as `@2x.png` in `icon@2x.png`. It contains `@`, but the
- * name is not an e-mail address.
- */
+/** The end of the name of a picture such as `icon@2x.png`, which is no e-mail address. */
 const pictureScale = String.raw`@[0-9.]+x\\.(?:png|jpe?g|gif|webp|avif|heic|svg|pdf)\\b`
 
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`
@@ -39,9 +36,7 @@ const hasCheckDigit = (digits: string) => {
 const isCard = `arrayExists(
         digits -> ${hasCheckDigit("replaceRegexpAll(digits, '[ -]', '')")}, extractAll(member.2, '${cardDigits}'))`
 
-/**
- * SQL for a name as it is written in a path. A dot in it becomes `%2E`, as in ClickHouse's paths.
- */
+/** SQL for a name in a path. A dot in it becomes `%2E`, as in ClickHouse's paths. */
 const escaped = (name: string) => `replaceAll(${name}, '.', '%2E')`
 
 const members = `arrayFlatten(arrayMap(
@@ -50,12 +45,7 @@ const members = `arrayFlatten(arrayMap(
           [(${escaped('member.1')}, member.2)]),
         JSONExtractKeysAndValuesRaw(intake_json(params))))`
 
-/**
- * Returns SQL for the warnings about the texts of a row. It searches only rows that may get a
- * warning.
- *
- * @param hasAllValues whether ClickHouse has the function `JSONAllValues`, which 26.4 introduced
- */
+/** Searches only rows that may get a warning. `JSONAllValues` exists from 26.4 on. */
 export const textWarnings = (
   hasAllValues: boolean,
 ) => `if(${hasAllValues ? isSuspiciousValue : isSuspiciousText}, arrayFlatten(arrayMap(

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
-import { namesOfCountTables } from './erase-counts.ts'
+import { countTables } from '../counts/replace-all.ts'
+import { identity } from '../identity.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
-  identity,
   keyOf,
   payloadTables,
   recordTables,
@@ -25,10 +25,7 @@ const erased = (table: ErasedTable) =>
     ? `(${identity}) IN (${tombstones('feedback_raw')})`
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
-/**
- * Selects the subject's hidden versions of records. A version is hidden if the visible version of
- * its record belongs to another subject.
- */
+/** A version is hidden if the visible one of its record belongs to another subject. */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}
@@ -79,42 +76,25 @@ interface DeletionProgress {
   partsToRewrite: number
   /** Replaced parts that are still on disk. */
   oldParts: number
-  /**
-   * The reason why ClickHouse could not rewrite a part; empty if there is none. ClickHouse retries
-   * by itself.
-   */
+  /** Why ClickHouse could not rewrite a part, which it retries itself; empty if it could. */
   failure: string
 }
 
-/**
- * Watches the deletions that were started. They are done when every part is rewritten and the
- * replaced parts are gone from the disk, also those of the tables of counts.
- *
- * @returns a function that reports the progress, with zeros when the deletions are done
- */
+/** Returns what reports the progress. A deletion is done when no replaced part is on the disk. */
 export function watchDeletion(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
   const stored = erasedTables.map((table) => storedTable(clickhouse, table))
-  const tables = [...stored, ...namesOfCountTables].map((table) => `'${table}'`).join(', ')
-  const ofTables = `database = 'intake' AND table IN (${tables})`
-  const mutations = systemTable(clickhouse, 'mutations')
-  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
+  const tables = [...stored, ...countTables]
+  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
 
   return async () => {
-    const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
-      `SELECT count() AS mutations, max(latest_fail_reason) AS failure
-       FROM ${mutations} WHERE ${ofTables} AND NOT is_done AND NOT is_killed`,
+    const { mutations, parts: left, failure } = await readMutations(clickhouse, tables)
+    if (mutations > 0) return { partsToRewrite: Math.max(left, 1), oldParts: 0, failure }
+    const present = (await clickhouse.query<{ part: string }>(oldParts, { tables })).map(
+      ({ part }) => part,
     )
-    if (unfinished !== undefined && unfinished.mutations > 0) {
-      const [parts] = await clickhouse.query<{ n: number }>(
-        `SELECT sum(parts_to_do) AS n FROM ${mutations} WHERE ${ofTables} AND NOT is_done`,
-      )
-      const partsToRewrite = Math.max(parts?.n ?? 0, 1)
-      return { partsToRewrite, oldParts: 0, failure: unfinished.failure }
-    }
-    const present = (await clickhouse.query<{ part: string }>(oldParts)).map(({ part }) => part)
     // Counts only the parts that were old when the last part had been rewritten. Parts that become
     // old later were replaced by ordinary merges.
     replaced ??= present
@@ -122,6 +102,21 @@ export function watchDeletion(
     replaced = replaced.filter((part) => names.has(part))
     return { partsToRewrite: 0, oldParts: replaced.length, failure: '' }
   }
+}
+
+/** Counts unfinished mutations of tables and the parts that they have to rewrite. */
+export async function readMutations(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  tables: readonly string[],
+): Promise<{ mutations: number; parts: number; failure: string }> {
+  const [found] = await clickhouse.query<{ mutations: number; parts: number; failure: string }>(
+    `SELECT countIf(NOT is_killed) AS mutations, sum(parts_to_do) AS parts,
+       maxIf(latest_fail_reason, NOT is_killed) AS failure
+     FROM ${systemTable(clickhouse, 'mutations')}
+     WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT is_done`,
+    { tables },
+  )
+  return found ?? { mutations: 0, parts: 0, failure: '' }
 }
 
 export async function countStored(

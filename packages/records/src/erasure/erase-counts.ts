@@ -1,22 +1,25 @@
-import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { onEveryServer, syncReplicas } from '@intake/schema'
-import { countNames, refreshCounts } from '../counts/refresh-counts.ts'
+import {
+  countTables,
+  mergeMonth,
+  onlyReported,
+  refreshAllCounts,
+  type Counter,
+} from '../counts/replace-all.ts'
 
-/** The tables of counts, with the column of their period and its value for a marked hour. */
-const countTables = [
+/** The column of a count's period, and its value for a marked hour. */
+const periods = [
   { table: 'hours_raw', column: 'hour', period: 'hour' },
   { table: 'days_raw', column: 'day', period: 'toDate(hour)' },
 ] as const
-
-/** On a cluster every server holds these tables completely, under these names. */
-export const namesOfCountTables = countTables.map(({ table }) => table)
 
 /**
  * Selects the rows of counts that are older than the last mark of their hour or day
  * (`recountHours`). They may contain names from erased events, or the id of one as an example. Marks
  * of what `refreshCounts` could not count are left out: nothing was erased there.
  */
-const outdated = ({ column, period }: (typeof countTables)[number], table: string) =>
+const outdated = ({ column, period }: (typeof periods)[number], table: string) =>
   `FROM ${table} AS counts INNER JOIN (
      SELECT bundle_identifier, ${period} AS period, max(asked_at) AS asked
      FROM intake.recounts_raw WHERE asked_at <= now64(3, 'UTC') AND toSecond(hour) = 0 GROUP BY bundle_identifier, period
@@ -24,40 +27,23 @@ const outdated = ({ column, period }: (typeof countTables)[number], table: strin
    WHERE counts.ver < toUnixTimestamp64Milli(marks.asked)`
 
 /**
- * Counts the marked hours and days again, and merges the months that have former counts, so that
- * no active part contains them, on any replica. If ClickHouse cannot do it, former counts remain,
- * and `countOutdated` reports them.
- *
- * @param onFailed called with the reason why something could not be counted or merged
- * @throws {ClickHouseError} if a replica stays behind
+ * Counts marked hours and days again, so that no active part of a replica has a former count.
+ * `countOutdated` reports what ClickHouse could not replace.
  */
 export async function replaceCounts(
-  clickhouse: Pick<ClickHouse, 'query' | 'lines' | 'insertRows' | 'command' | 'cluster'>,
+  clickhouse: Omit<Counter, 'insertSelect'>,
   onFailed: (reason: string) => void,
 ): Promise<void> {
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      await work()
-    } catch (error) {
-      if (!(error instanceof ClickHouseError)) throw error
-      onFailed(error.message)
-    }
-  }
-  await syncReplicas(clickhouse, ['recounts_raw'])
-  for (const name of countNames)
-    await attempt(() => refreshCounts({ reader: clickhouse, store: clickhouse, name }))
-  // A replica merges only the parts that it has.
-  await syncReplicas(clickhouse, namesOfCountTables)
-  for (const one of countTables) {
+  await refreshAllCounts(clickhouse, onFailed)
+  for (const one of periods) {
     const months = await clickhouse.query<{ month: number }>(
       `SELECT DISTINCT toYYYYMM(counts.${one.column}) AS month ${outdated(one, `intake.${one.table}`)}`,
     )
     for (const { month } of months) {
-      const sql = `OPTIMIZE TABLE intake.${one.table} PARTITION ID '${month}' FINAL`
-      await attempt(() => clickhouse.command(sql))
+      await mergeMonth(clickhouse, one.table, month).catch(onlyReported(onFailed))
     }
   }
-  await syncReplicas(clickhouse, namesOfCountTables)
+  await syncReplicas(clickhouse, countTables)
 }
 
 /** Counts the rows that `replaceCounts` has to replace, in whatever part of whatever replica. */
@@ -65,7 +51,7 @@ export async function countOutdated(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<number> {
   let rows = 0
-  for (const one of countTables) {
+  for (const one of periods) {
     const table = onEveryServer(clickhouse, `intake.${one.table}`)
     const [found] = await clickhouse.query<{ rows: number }>(
       `SELECT count() AS rows ${outdated(one, table)}`,

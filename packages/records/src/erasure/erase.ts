@@ -13,20 +13,12 @@ import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.t
 export interface ErasureReport {
   id: string
   kind: string
-  /**
-   * Times in UTC, present only if the subject is an API key. A record of the key is erased if it
-   * was accepted at or after `from` and before `to`.
-   */
+  /** Only of an API key: its records accepted at or after `from` and before `to` (UTC). */
   from?: string
   to?: string
-  /**
-   * UTC. When the erasure is complete, everything that was acknowledged before this time is erased.
-   */
+  /** When it is complete, everything that was acknowledged before this time is erased (UTC). */
   startedAt: string
-  /**
-   * Frames in Redis that had rows of the subject, or that this version could not read. Workers had
-   * to store them before their rows could be erased.
-   */
+  /** Frames with rows of the subject, or unreadable ones, which workers had to store first. */
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
   tombstones: { logs: number; feedback: number; deadLetters: number }
@@ -45,26 +37,17 @@ interface Remaining {
   rows: number
   /** Parts on disk that may contain deleted rows. */
   parts: number
-  /**
-   * Rows of the counts of hours and days that were made before the erasure. They may contain names
-   * from its events, and the id of one.
-   */
+  /** Counts from before the erasure. They may have names from its events, and the id of one. */
   counts: number
 }
 
 export interface EraseOptions {
   services: Services
-  /**
-   * If undefined, erases the records of subjects that were erased before. Such records arrived
-   * again, or for the first time, after that erasure.
-   */
+  /** If undefined, erases again what has arrived of subjects since they were erased. */
   subject: Subject | undefined
   /** The key of the hash that stands for the subject in the journal (`PolicyStore.subjectKey`). */
   subjectKey: KeyObject
-  /**
-   * The time at which the erasure ends even if it is incomplete, in milliseconds of
-   * `performance.now()`.
-   */
+  /** It ends then even if it is incomplete, in milliseconds of `performance.now()`. */
   deadline: number
   /**
    * True to end without waiting until ClickHouse has removed replaced parts, which takes it up to
@@ -78,10 +61,7 @@ const pollMs = 500
 /** The pause before hours or days that could not be counted are counted again. */
 const recountPauseMs = 5_000
 
-/**
- * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in the
- * stored data, so a new call completes an interrupted one.
- */
+/** Every step finds its work in the stored data, so a new call completes an interrupted one. */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const { services, subject, subjectKey, deadline, progress } = options
   const { clickhouse, objects } = services
@@ -147,10 +127,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   return report
 }
 
-/**
- * Waits for rows of the subject that are in Redis at the time of the call. Ends when all of them
- * are in the tables or are dead letters, or at the deadline.
- */
+/** Ends when all rows that are in Redis now are stored or dead letters, or at the deadline. */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,
   subject: Subject,

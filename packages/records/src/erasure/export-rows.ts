@@ -1,7 +1,8 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import { identity } from '../identity.ts'
+import { rowsAfter, type OrderColumn } from '../rows-after.ts'
 import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
 import {
-  identity,
   keyOf,
   tombstones,
   tombstoneVer,
@@ -21,30 +22,12 @@ export interface ExportedRow {
   attachments: { key: string; sha256: string }[] | undefined
 }
 
-interface Cursor extends QueryParams {
-  table?: string
-  bundle_identifier: string
-  time: string
-  id: string
-  device_uuid: string
-  ver: number
-}
+/** A row as ClickHouse prints it; that of a dead letter has the rejected one in `row`. */
+type ReadRow = Omit<ExportedRow, 'json'> & { ver: number; row?: string }
 
 const pageRows = 100
-const columnTypes = {
-  table: 'String',
-  bundle_identifier: 'String',
-  time: "DateTime64(3, 'UTC')",
-  id: 'UUID',
-  device_uuid: 'UUID',
-  ver: 'UInt64',
-}
 
-/**
- * Yields everything that is stored about a subject and is not erased, each version once. The state
- * of a row is `visible` to analysts, `superseded` by another version, or `rejected` (a dead
- * letter).
- */
+/** Each version once: `visible` to analysts, `superseded` by another, or `rejected`. */
 export async function* exportRows(
   clickhouse: Pick<ClickHouse, 'lines'>,
   subject: Subject,
@@ -81,28 +64,24 @@ async function* pages(
   params: QueryParams,
 ): AsyncGenerator<ExportedRow> {
   const order = `${keyOf(table)}, ver`
-  const types = order
-    .split(', ')
-    .map((name) => `{after_${name}:${columnTypes[name as keyof typeof columnTypes]}}`)
-  let after: Cursor | undefined
+  let after: ReadRow | undefined
   do {
+    const rest = rowsAfter(order.split(', ') as OrderColumn[], after)
     const lines = await clickhouse.lines(
-      `SELECT ${select} ${after === undefined ? '' : `AND (${order}) > (${types.join(', ')})`}
+      `SELECT ${select} AND ${rest.sql}
        ORDER BY ${order} LIMIT 1 BY ${order} LIMIT ${pageRows}`,
-      { ...params, ...(after && cursorParams(after)) },
+      { ...params, ...rest.params },
     )
     after = undefined
     for (const json of lines) {
-      const row = JSON.parse(json) as Cursor & Omit<ExportedRow, 'json'> & { row?: string }
+      const row = JSON.parse(json) as ReadRow
       yield { ...row, attachments: row.attachments ?? attachmentsOfLetter(row.row), json }
       if (lines.length === pageRows) after = row
     }
   } while (after !== undefined)
 }
 
-/**
- * Reads the attachments in a dead letter. ClickHouse rejected its row, so it may have any content.
- */
+/** The row of a dead letter may have any content. */
 function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
   try {
     const { attachments } = JSON.parse(row) as Partial<ExportedRow>
@@ -112,9 +91,4 @@ function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
   } catch {
     return undefined
   }
-}
-
-function cursorParams(row: Cursor): QueryParams {
-  const names = ['table', 'bundle_identifier', 'time', 'id', 'device_uuid', 'ver'] as const
-  return Object.fromEntries(names.map((name) => [`after_${name}`, row[name] ?? '']))
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exportRows, type ExportedRow } from './export-rows.ts'
@@ -16,13 +16,7 @@ export interface ExportReport {
   unreadableFrames: number
 }
 
-/**
- * Writes everything stored about a subject, one line of JSON for each version of a record. Rows
- * that are still in Redis have the state `waiting`.
- *
- * @param options.folder where attachments are written under their object keys; if undefined,
- *   they are not written
- */
+/** Writes one line of JSON for each version of a record, and attachments if there is a folder. */
 export async function exportSubject(options: {
   services: Services
   subject: Subject
@@ -85,10 +79,7 @@ async function readWaiting(
 const identityOf = ({ bundle_identifier, id, device_uuid }: Omit<ExportedRow, 'json'>) =>
   JSON.stringify([bundle_identifier, id, device_uuid.toLowerCase()])
 
-/**
- * Writes an attachment below the folder. Resolves to false if its object is missing or has another
- * hash, or if its key does not have the gateway's form.
- */
+/** Resolves to false if the object is missing or has another hash, or its key another form. */
 async function save(
   { objects }: Services,
   folder: string,
@@ -97,7 +88,7 @@ async function save(
   // Accepts only keys in the gateway's form, because a key must not lead out of the folder.
   const isKey = parseAttachmentKey(key) !== undefined
   const body = isKey ? await objects.get(key) : undefined
-  if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false
+  if (body === undefined || hash('sha256', body) !== sha256) return false
   const file = join(folder, key)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeFile(file, body, { mode: 0o600 })

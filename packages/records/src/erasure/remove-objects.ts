@@ -5,20 +5,14 @@ import type { ObjectStore } from '@intake/object-store'
 
 const removalsAtOnce = 64
 
-/**
- * Deletes the attachments and thumbnails of all feedback that has a tombstone. Resolves to the
- * number of deleted objects.
- */
+/** Removes the objects of feedback with a tombstone. Resolves to their number. */
 export const removeErasedObjects = (
   clickhouse: Pick<ClickHouse, 'query'>,
   objects: Pick<ObjectStore, 'list' | 'remove'>,
 ): Promise<number> => removeObjectsOf({ clickhouse, objects }, erasedFeedback)
 
 /**
- * Deletes the attachments and thumbnails of stored feedback. Resolves to the number of deleted
- * objects.
- *
- * @param condition selects rows of `intake.feedback_raw`
+ * Removes the objects of feedback in the rows that a condition selects. Resolves to their number.
  */
 export async function removeObjectsOf(
   services: {
@@ -35,10 +29,7 @@ export async function removeObjectsOf(
   return removed
 }
 
-/**
- * Deletes the objects whose keys begin with `prefix` and that `isWanted` selects (default: all).
- * Resolves to the number of deleted objects.
- */
+/** Removes the objects that `isWanted` selects. Resolves to their number. */
 export async function removeObjects(
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   prefix: string,

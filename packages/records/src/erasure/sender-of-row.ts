@@ -12,12 +12,7 @@ export interface SenderOfRow {
 /** The first columns of a row, as the gateway prints them, up to the API key. */
 const head = /^\{(?:"\w+":"(?:[^"\\]|\\.)*",)*?"api_key_id":"(?:[^"\\]|\\.)*"/
 
-/**
- * Reads the sender of a row; undefined if the text is not a JSON object. In a row that the gateway
- * printed, only the columns up to the API key are parsed.
- *
- * @param json one line of JSON
- */
+/** Undefined if the text is no JSON object. Parses only the beginning of a gateway's row. */
 export function senderOfRow(json: string): SenderOfRow | undefined {
   const start = head.exec(json)?.[0]
   try {
@@ -28,10 +23,7 @@ export function senderOfRow(json: string): SenderOfRow | undefined {
   }
 }
 
-/**
- * Whether a row belongs to the subject. True also for a row that cannot be read, because it may
- * belong to the subject.
- */
+/** True also for a row that cannot be read, because it may belong to the subject. */
 export function isOf(subject: Subject, sender: SenderOfRow | undefined): boolean {
   if (sender === undefined) return true
   if (subject.kind === 'api-key') {

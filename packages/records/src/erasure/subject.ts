@@ -1,10 +1,7 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import { sqlTime, type QueryParams } from '@intake/clickhouse'
 
-/**
- * Says which records are erased or exported: those of a user, those of a device, or those that
- * arrived with an API key within a range of time.
- */
+/** The records of a user, of a device, or those that came with an API key in a period. */
 export type Subject =
   | {
       kind: 'user' | 'device'
@@ -40,12 +37,7 @@ export function recordCondition(subject: Subject): Condition {
   return { sql: `(${own}${inApplication(subject)})`, params }
 }
 
-/**
- * Like `recordCondition`, for a mutation. ClickHouse keeps the text of mutations, so this condition
- * contains only a hash of a user's id.
- *
- * @param salt random, so that the hash cannot be recognized
- */
+/** ClickHouse keeps the text of mutations, so this has only a salted hash of a user's id. */
 export function mutationCondition(subject: Subject, salt: string): Condition {
   if (subject.kind !== 'user') return recordCondition(subject)
   const digest = hash('sha256', salt + subject.id)
@@ -54,10 +46,7 @@ export function mutationCondition(subject: Subject, salt: string): Condition {
   return { sql: `(${sql}${inApplication(subject)})`, params }
 }
 
-/**
- * Selects the dead letters of a subject. A row that is not JSON belongs to every user or device
- * whose id it contains.
- */
+/** A row that is not JSON belongs to every user or device whose id it contains. */
 export function deadLetterCondition(subject: Subject): Condition {
   const params = paramsOf(subject)
   if (subject.kind === 'api-key') {
@@ -77,10 +66,7 @@ export function deadLetterCondition(subject: Subject): Condition {
   }
 }
 
-/**
- * A hash that identifies a subject in the journal without naming it. Without the key nobody can
- * test whether it stands for a known id.
- */
+/** Without the key nobody can test whether the hash stands for a known id. */
 export function subjectHash(subject: Subject, key: KeyObject): string {
   const bundle = subject.kind === 'api-key' ? '' : (subject.bundleIdentifier ?? '')
   const text = JSON.stringify(['erasure', subject.kind, bundle, subject.id])

@@ -1,6 +1,7 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { syncReplicas } from '@intake/schema'
 import { recountHours } from '../counts/recount.ts'
+import { identity } from '../identity.ts'
 import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
 
 /** The tables that hold records or rejected rows of records. */
@@ -9,7 +10,6 @@ export type PayloadTable = (typeof payloadTables)[number]
 export const recordTables = ['logs_raw', 'feedback_raw'] as const
 export type RecordTableName = (typeof recordTables)[number]
 
-export const identity = 'bundle_identifier, time, id, device_uuid'
 /** The sorting key of each table, which identifies a row. */
 export const keyOf = (table: PayloadTable): string =>
   table === 'dead_letters_raw' ? `table, ${identity}` : identity

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
@@ -93,7 +93,7 @@ export async function readManifest(
 ): Promise<StoredManifest | undefined> {
   const bytes = await target.read(manifestPath(number))
   if (bytes === undefined) return undefined
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = hash('sha256', bytes)
   return { manifest: JSON.parse(bytes.toString()) as Manifest, sha256 }
 }
 
@@ -245,7 +245,7 @@ async function writeWindow(
   }
   const bytes = encode(manifest)
   await target.write(manifestPath(number), bytes)
-  return { manifest, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { manifest, sha256: hash('sha256', bytes) }
 }
 
 /** The day of arrival, which a window does not exceed. */

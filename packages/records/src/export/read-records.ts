@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isoTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 import { tombstoneVer } from '../erasure/tombstones.ts'
 import { ageDays } from '../follow-records.ts'
@@ -63,10 +63,7 @@ export async function readFirstArrival(
   return first === undefined ? undefined : isoTime(first)
 }
 
-/**
- * Divides a window into parts with about `rowsMax` records, at whole seconds of arrival. A second
- * is never divided.
- */
+/** Divides a window into parts of about `rowsMax` records, but never within a second. */
 export async function divideWindow(
   clickhouse: Reader,
   kind: RecordTable,
@@ -132,7 +129,7 @@ async function readParquet(
   if (!bytes.subarray(0, 4).equals(magic) || !bytes.subarray(-4).equals(magic)) {
     throw new Error('ClickHouse ended in the middle of a Parquet file.')
   }
-  return { bytes, rows, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { bytes, rows, sha256: hash('sha256', bytes) }
 }
 
 /** The columns of a view, with ids as text: Parquet readers differ in how they show UUIDs. */
@@ -146,10 +143,7 @@ async function plainColumns(clickhouse: Reader, view: string): Promise<string> {
 const changeKinds = ['deletions', 'corrections'] as const
 export type ChangeKind = (typeof changeKinds)[number]
 
-/**
- * SQL for the changes of a time: tombstones by the moment of the erasure, and resolved dead letters
- * by the moment when their records were stored.
- */
+/** Tombstones count at their erasure, dead letters when their records were stored. */
 const changed: Record<ChangeKind, (scope: ExportScope) => string> = {
   deletions: (scope) =>
     `FROM ${scope.database}.deletions
@@ -173,10 +167,7 @@ export async function readDeletions(
   )
 }
 
-/**
- * Reads the records of a kind that were dead letters and are stored since, as far as they arrived
- * before `arrivedBefore`. Later ones are in the files of their windows.
- */
+/** Records that arrived earlier and were dead letters. Later ones are in their windows. */
 export async function readCorrections(
   clickhouse: Reader,
   scope: ExportScope,

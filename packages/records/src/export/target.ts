@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ObjectStore } from '@intake/object-store'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Where an export goes. Paths have `/` and are relative to the target. */
 export interface ExportTarget {
@@ -57,7 +57,7 @@ export function createBucketTarget(objects: ObjectStore, prefix: string): Export
         key: `${base}${name}`,
         body,
         contentType: name.endsWith('.json') ? 'application/json' : 'application/octet-stream',
-        sha256: createHash('sha256').update(body).digest('hex'),
+        sha256: hash('sha256', body),
       }),
     read: (name) => objects.get(`${base}${name}`),
     remove: (name) => objects.remove([`${base}${name}`]),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { readPeriods } from '../retention/periods.ts'
 import { readManifest, type StoredManifest } from './export-records.ts'
@@ -86,6 +86,6 @@ function findChainProblems(manifest: Manifest, before: StoredManifest | undefine
 async function findFileProblems(target: ExportTarget, file: ExportFile): Promise<string[]> {
   const bytes = await target.read(file.path)
   if (bytes === undefined) return [`${file.path} is missing`]
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = hash('sha256', bytes)
   return sha256 === file.sha256 ? [] : [`${file.path} was changed`]
 }

@@ -1,7 +1,8 @@
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { pause } from '@intake/runtime'
-import { alterStored, storedTable, systemTable } from '@intake/schema'
+import { alterStored, storedTable } from '@intake/schema'
+import { readMutations } from '../erasure/delete-payloads.ts'
 import { removeObjectsOf } from '../erasure/remove-objects.ts'
 import type { Services } from '../services.ts'
 import { partitioned } from './drop-months.ts'
@@ -47,12 +48,9 @@ export async function findExpiredRows(
 }
 
 /**
- * Deletes expired rows, with their objects, tombstones and every version, so that no hidden version
- * reappears. One month after the other is rewritten; what an interrupted call has left is deleted by
- * the next one. Resolves to the number of deleted objects.
- *
- * @param options.months the months (`YYYYMM`) with such rows
- * @throws {Error} if ClickHouse has not rewritten a month within `timeoutMs`; it continues by itself
+ * Deletes every version, so that no hidden one reappears. The next call deletes what an interrupted
+ * one has left.
+ * @throws {Error} while ClickHouse still rewrites a month
  */
 export async function deleteExpiredRows(
   services: Pick<Services, 'clickhouse' | 'objects'>,
@@ -83,16 +81,11 @@ async function untilRewritten(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
-    const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
-      `SELECT count() AS mutations, max(latest_fail_reason) AS failure
-       FROM ${systemTable(clickhouse, 'mutations')}
-       WHERE database = 'intake' AND table = {table:String} AND NOT is_done AND NOT is_killed`,
-      { table: storedTable(clickhouse, table) },
-    )
-    if (unfinished === undefined || unfinished.mutations === 0) return
+    const { mutations, failure } = await readMutations(clickhouse, [storedTable(clickhouse, table)])
+    if (mutations === 0) return
     if (performance.now() >= deadline) {
       throw new Error(
-        `ClickHouse is still rewriting intake.${table}: run intake retention apply again later. ${unfinished.failure}`,
+        `ClickHouse is still rewriting intake.${table}: run intake retention apply again later. ${failure}`,
       )
     }
     await pause(pollMs)

@@ -23,10 +23,7 @@ export async function listExpiredMonths(
   return partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
 }
 
-/**
- * Drops months (`YYYYMM`), with their tombstones. All versions of a record are in the same month, so
- * no hidden version reappears.
- */
+/** All versions of a record are in the same month, so no hidden version reappears. */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
   kind: keyof typeof partitioned,
@@ -41,11 +38,7 @@ export async function dropMonths(
   }
 }
 
-/**
- * Returns the first moment after a month, in UTC.
- *
- * @param month `YYYYMM`
- */
+/** The first moment after a month (`YYYYMM`), in UTC. */
 function monthEnd(month: string): Date {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))))
 }

@@ -1,6 +1,6 @@
-import { ClickHouseError, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { sqlTime } from '@intake/clickhouse'
 import { syncReplicas } from '@intake/schema'
-import { countNames, refreshCounts } from '../counts/refresh-counts.ts'
+import { countTables, mergeMonth, refreshAllCounts, type Counter } from '../counts/replace-all.ts'
 
 /** Records that are about to be dropped: of some applications, or of all. */
 export interface Dropped {
@@ -13,8 +13,8 @@ export interface Dropped {
 /** The version of a kept count, which is the highest possible one: no later count replaces it. */
 const keptVer = '18446744073709551615'
 
-/** The tables of counts, and what a kept count has. It has no trace of single devices or records. */
-const countTables = [
+/** What a kept count has. It has no trace of single devices or records. */
+const keptColumns = [
   { table: 'hours_raw', period: 'hour', columns: 'new_names, event_counts', kept: '' },
   {
     table: 'days_raw',
@@ -25,30 +25,16 @@ const countTables = [
 ] as const
 
 /**
- * Makes the counts of records final that are about to be dropped, without the sketches of their
- * devices and the ids of examples. `refreshCounts` may count such an hour again, for example when a
- * late record arrives; it cannot replace the final count.
- *
- * @param onFailed called with the reason why something could not be counted before
+ * Makes counts final, without traces of single devices and records: `refreshCounts` may count such
+ * an hour again, but cannot replace the final count.
  */
 export async function keepCounts(
-  clickhouse: Pick<
-    ClickHouse,
-    'query' | 'lines' | 'insertRows' | 'insertSelect' | 'command' | 'cluster'
-  >,
+  clickhouse: Counter,
   dropped: readonly Dropped[],
   onFailed: (reason: string) => void,
 ): Promise<void> {
-  await syncReplicas(clickhouse, ['logs_raw', 'recounts_raw'])
-  for (const name of countNames) {
-    await refreshCounts({ reader: clickhouse, store: clickhouse, name }).catch((error: unknown) => {
-      if (!(error instanceof ClickHouseError)) throw error
-      onFailed(error.message)
-    })
-  }
-  const tables = countTables.map(({ table }) => table)
-  await syncReplicas(clickhouse, tables)
-  for (const { table, period, columns, kept } of countTables) {
+  await refreshAllCounts(clickhouse, onFailed)
+  for (const { table, period, columns, kept } of keptColumns) {
     const key = `bundle_identifier, ${period}`
     for (const { before, bundles } of dropped) {
       const ofThese =
@@ -61,14 +47,11 @@ export async function keepCounts(
         { before: sqlTime(before), ...(bundles && { bundles }) },
       )
     }
-    // Removes the former counts from disk.
     const months = await clickhouse.query<{ month: number }>(
       `SELECT DISTINCT toYYYYMM(${period}) AS month FROM intake.${table}
        WHERE ver < ${keptVer} AND (${key}) IN (SELECT ${key} FROM intake.${table} WHERE ver = ${keptVer})`,
     )
-    for (const { month } of months) {
-      await clickhouse.command(`OPTIMIZE TABLE intake.${table} PARTITION ID '${month}' FINAL`)
-    }
+    for (const { month } of months) await mergeMonth(clickhouse, table, month)
   }
-  await syncReplicas(clickhouse, tables)
+  await syncReplicas(clickhouse, countTables)
 }

@@ -4,10 +4,7 @@ import type { RecordKind } from '@intake/contract'
 export const retentionKinds = ['logs', 'feedback', 'dead-letters', 'counts'] as const
 export type RetentionKind = (typeof retentionKinds)[number]
 
-/**
- * For how many days records are kept; undefined means without limit. Counts are kept at least as
- * long as logs.
- */
+/** In days; undefined: without limit. Counts are kept at least as long as logs. */
 export type Retention = Record<RetentionKind, number | undefined>
 
 /** For how many days the records of an application are kept, if that is shorter than `Retention`. */

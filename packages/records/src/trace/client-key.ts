@@ -55,10 +55,7 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
   }
 }
 
-/**
- * Returns the last characters of the ids that a batch's entries can have, and the earliest and the
- * latest time of these ids. The rest of each id is the time of its event.
- */
+/** The ends of the ids that a batch's entries can have; the rest is the time of an event. */
 function tailsOf(batchId: string) {
   const batch = parseIdentity(batchId)
   const atMs = Date.parse(batch.time)

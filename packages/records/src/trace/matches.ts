@@ -11,10 +11,7 @@ export interface QueuedRow {
   feedback_id?: string | null
 }
 
-/**
- * Creates a function that tests whether a row, one line of JSON, matches the search. The condition
- * is the one that `findRecords` applies to the tables, without the times of `tails`.
- */
+/** Tests a row as `findRecords` does in the tables, without the times of `tails`. */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)
   const needle = 'id' in search ? search.id : search.deviceUuid

@@ -7,16 +7,13 @@ import {
   type RecordSearch,
 } from '../find-records.ts'
 import type { RecordKind } from '@intake/contract'
-import { isRefusal } from '@intake/redis'
+import { isRefusal, type Redis } from '@intake/redis'
 import { TimeoutError } from '@intake/runtime'
 import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
 import { matches, type QueuedRow } from './matches.ts'
 
-/**
- * The states of a record, most important first: if `intake trace` finds records in several states,
- * its result is the first of these.
- */
+/** Most important first: the result of `intake trace` is the first state that was found. */
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 
@@ -48,11 +45,11 @@ export interface Trace {
 const queueTimeoutMs = 5_000
 
 /**
- * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
- * once. The tables take precedence over the dead letters, and the dead letters over Redis.
+ * A record that is found in several places is reported once: the tables take precedence over the
+ * dead letters, and these over Redis. `redis` may be the reason why Redis cannot be asked.
  */
 export async function traceRecords(
-  { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
+  { redis, clickhouse }: { clickhouse: RecordServices['clickhouse']; redis: Redis | Error },
   search: RecordSearch,
 ): Promise<Trace> {
   const records = new Map<string, TracedRecord>()
@@ -62,6 +59,7 @@ export async function traceRecords(
   // Redis is read before ClickHouse, so that a frame is not missed if a worker inserts it into
   // ClickHouse meanwhile: its rows are then found in the tables.
   try {
+    if (redis instanceof Error) throw redis
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {
       if (rows === undefined) unreadableFrames++
@@ -70,8 +68,9 @@ export async function traceRecords(
       }
     }
   } catch (error) {
-    if (!(error instanceof TimeoutError || isRefusal(error))) throw error
-    unread.queue_unread = error.message
+    const isOfRedis = error instanceof TimeoutError || isRefusal(error) || error === redis
+    if (!isOfRedis) throw error
+    unread.queue_unread = (error as Error).message
   }
   try {
     for await (const record of findInTables(clickhouse, search)) add(record)
@@ -80,19 +79,6 @@ export async function traceRecords(
     unread.tables_unread = describeError(error)
   }
   return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
-}
-
-/** Like `traceRecords`, but without Redis. `failure` is the reason why Redis cannot be asked. */
-export async function traceTables(
-  clickhouse: RecordServices['clickhouse'],
-  search: RecordSearch,
-  failure: Error,
-): Promise<Trace> {
-  const records = new Map<string, TracedRecord>()
-  for await (const record of findInTables(clickhouse, search)) {
-    records.set(identityOf(record), record)
-  }
-  return { records: [...records.values()], unreadable_frames: 0, queue_unread: failure.message }
 }
 
 async function* findInTables(

@@ -19,10 +19,7 @@ export type AnalystState = 'defined' | 'users-missing' | 'rights-differ' | 'clus
 /** Codes for a user who may not change users, and for users in a file. */
 const noRightCodes: ReadonlySet<number | undefined> = new Set([495, 497, 514])
 
-/**
- * Makes users, rights and views of an analyst as they are defined. It can be repeated, also after a
- * crash in the middle.
- */
+/** It can be repeated, also after a crash in the middle. */
 export async function defineAnalyst(
   clickhouse: ClickHouse,
   analyst: Analyst,
@@ -40,10 +37,7 @@ export async function defineAnalyst(
   return differences.length === 0 ? 'defined' : 'rights-differ'
 }
 
-/**
- * Defines all analysts who are not as they should be. Resolves to the names of those who now are,
- * and of those who need an administrator.
- */
+/** Defines analysts who are not as they should be. `waiting` ones need an administrator. */
 export async function defineAnalysts(
   clickhouse: ClickHouse,
 ): Promise<{ defined: string[]; waiting: string[] }> {
@@ -57,11 +51,7 @@ export async function defineAnalysts(
   return result
 }
 
-/**
- * Removes an analyst's views, and the users if the owner may.
- *
- * @returns whether no user is left
- */
+/** Removes the users only if the owner may. Resolves to whether no user is left. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   await clickhouse.command(`DROP DATABASE IF EXISTS ${databaseOf(analyst)} SYNC`)
   await tryStatements(clickhouse, removalSql(analyst))

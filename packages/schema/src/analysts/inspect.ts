@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
+import { isSameQuery } from '../inspect/columns.ts'
 import { databaseOf, definerOf, type Analyst } from './analyst.ts'
 import { usersOf } from './rights.ts'
 import { readAnalysts } from './store.ts'
@@ -19,10 +20,7 @@ export async function findDifferencesOfAnalysts(clickhouse: Reader): Promise<str
   return found.flat()
 }
 
-/**
- * Compares users, rights, policies and views of an analyst with the definition. Returns the
- * differences in words for an operator; empty if there are none.
- */
+/** The differences in words for an operator; empty if there are none. */
 export async function findAnalystDifferences(
   clickhouse: Reader,
   analyst: Analyst,
@@ -33,11 +31,7 @@ export async function findAnalystDifferences(
     if (found === undefined) return [`${fact} is missing`]
     if (wanted === undefined) return [`${fact} is too much`]
     if (wanted === found) return []
-    const [row] = await clickhouse.query<{ same: 0 | 1 }>(
-      'SELECT formatQuery({found:String}) = formatQuery({wanted:String}) AS same',
-      { found, wanted },
-    )
-    return row?.same === 1 ? [] : [`${fact} was changed`]
+    return (await isSameQuery(clickhouse, found, wanted)) ? [] : [`${fact} was changed`]
   })
   return (await Promise.all(compared)).flat().map((words) => `analyst ${analyst.name}: ${words}`)
 }

@@ -56,12 +56,7 @@ export const usersOf = (analyst: Analyst): User[] => [
   },
 ]
 
-/**
- * Returns the SQL that makes the users of an analyst, or gives existing ones these rights. Needs
- * the rights of deploy/clickhouse/users.xml, or those of an administrator.
- *
- * @param cluster whose servers all get the users; undefined: only the server that runs the SQL
- */
+/** Needs the rights of deploy/clickhouse/users.xml, or those of an administrator. */
 export function rightsSql(analyst: Analyst, cluster?: string): string[] {
   const users = usersOf(analyst)
   const on = onCluster(cluster)
@@ -99,11 +94,7 @@ export function removalSql(analyst: Analyst, cluster?: string): string[] {
 
 const onCluster = (cluster?: string) => (cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`)
 
-/**
- * Returns the same users as a file for the folder users.d of the server.
- *
- * @param network from which addresses the analyst may connect, as `<ip>` says it
- */
+/** A file for the folder users.d. The analyst connects from `network`, as in `<ip>`. */
 export function rightsXml(analyst: Analyst, network = '::/0'): string {
   const users = usersOf(analyst).map((user) => {
     const grants = user.tables.map((table) => `        <query>GRANT SELECT ON ${table}</query>\n`)

@@ -23,10 +23,7 @@ export async function writeAnalyst(
   )
 }
 
-/**
- * Makes the key of the pseudonyms, if there is none. If two processes make one at the same time, the
- * views use the first.
- */
+/** If two processes make a key at the same time, the views use the first. */
 export async function makePseudonymKey(
   clickhouse: Pick<ClickHouse, 'command' | 'query'>,
 ): Promise<void> {

@@ -41,10 +41,7 @@ const sources: Readonly<Record<string, string>> = {
 const revealsDevices = (column: string, { pseudonyms }: Analyst) =>
   column === 'devices_state' && pseudonyms.includes('device_uuid')
 
-/**
- * Returns the definitions of an analyst's views. Each selects from the query of the view of all
- * analysts, without what is left out. ClickHouse does not read columns that nobody selects.
- */
+/** Each selects from the view of all analysts. ClickHouse does not read what nobody selects. */
 export function viewsOf(analyst: Analyst): Definition[] {
   return allDefinitions.flatMap((definition) => {
     const { name, select } = definition
@@ -94,10 +91,7 @@ ${inner}
   return columns.some((column) => isReplaced(column, analyst)) ? `${from}\n${withKey}` : from
 }
 
-/**
- * The key comes from a join. As a scalar subquery it would be a constant, which EXPLAIN prints to
- * every reader of the view.
- */
+/** A scalar subquery would be a constant, which EXPLAIN prints to every reader of the view. */
 const withKey = `CROSS JOIN (SELECT secret FROM intake.pseudonym_key ORDER BY created_at, secret LIMIT 1) AS keyed`
 
 function pseudonym(column: string): string {

@@ -3,10 +3,8 @@ import type { ClickHouse } from '@intake/clickhouse'
 type Reader = Pick<ClickHouse, 'query'>
 
 /**
- * Returns statements that create missing tables on the servers of a cluster. They create every
- * stored table that any of the servers has, in its present form. A new replica of a shard must have
- * the columns of the other replicas from the beginning, because ClickHouse compares the replica's
- * columns with those in Keeper. The first migration would create the table with fewer columns.
+ * A new replica needs the columns of the others from the beginning: ClickHouse compares them with
+ * those in Keeper, and the first migration would create fewer.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

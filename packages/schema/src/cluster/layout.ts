@@ -6,12 +6,8 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Decides which shards store rows: the shards that the existing tables use, or all shards of the
- * cluster if there are no tables yet. `layout` is undefined without a cluster. `isResharded` is
- * true if `layout` has shards that the tables do not use yet.
- *
- * @param newShardsFrom the `time` from which on added shards get rows; undefined: they get none
- * @throws {MigrationError} when the tables do not fit the cluster, or `newShardsFrom` is invalid
+ * The shards that the tables use, or all without tables. `isResharded`: some are not used yet.
+ * @throws {MigrationError} when tables or `newShardsFrom` do not fit the cluster
  */
 export async function planLayout(
   clickhouse: Reader,
@@ -81,10 +77,7 @@ async function readEngine(clickhouse: Reader): Promise<string | undefined> {
   return table?.engine
 }
 
-/**
- * The servers of the cluster that lack tables or views that another server has; empty without a
- * cluster.
- */
+/** The servers that lack tables or views of another server; empty without a cluster. */
 export async function findIncompleteServers(clickhouse: Reader): Promise<string[]> {
   const { cluster } = clickhouse
   if (cluster === undefined) return []

@@ -3,27 +3,17 @@ import { isSharded, localName, toLocal } from './statements.ts'
 
 type Place = Pick<ClickHouse, 'cluster'>
 
-/**
- * Returns the name of the table in which a server stores the rows of a table. In a cluster, only
- * the local table of a sharded table has partitions and mutations; the Distributed table has none.
- */
+/** Only the local table of a sharded table has partitions and mutations. */
 export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined || !isSharded(table) ? table : localName(table)
 
-/**
- * Returns the statement that applies an `ALTER TABLE` on every server. If `change` has conditions
- * that read sharded tables, each server reads its local tables. A table that every server holds
- * completely is altered through its replication.
- */
+/** Each server alters its local tables. A table that all hold is altered by its replication. */
 export const alterStored = (place: Place, table: string, change: string): string =>
   place.cluster === undefined || !isSharded(table)
     ? `ALTER TABLE intake.${table} ${change}`
     : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
 
-/**
- * A table, named with its database, with the rows of every server: those of a table that every
- * server holds completely come once per server. Reading it fails while a server does not respond.
- */
+/** A table that all servers hold has its rows once per server. Fails if one does not respond. */
 export const onEveryServer = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`
 
@@ -31,10 +21,9 @@ export const systemTable = (place: Place, name: string): string =>
   onEveryServer(place, `system.${name}`)
 
 /**
- * Waits until every replica has all confirmed rows of these tables, and the merges that were asked
- * for, so that the next statement sees them on any replica. Returns at once without a cluster.
- *
- * @throws {ClickHouseError} if a server does not confirm it within the timeout of the client
+ * Waits until every replica has all confirmed rows and merges, so that the next statement sees
+ * them.
+ * @throws {ClickHouseError} if a server does not confirm it in time
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

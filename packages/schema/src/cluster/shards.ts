@@ -7,28 +7,16 @@ import { sqlTime } from '@intake/clickhouse'
  * of the first attempt, even when shards were added in between.
  */
 export interface Shards {
-  /**
-   * The number of shards before the first change and after each change. So `counts` has one entry
-   * more than `changes`. The numbers never decrease.
-   */
+  /** Before the first change and after each, so one more than `changes`. They never decrease. */
   counts: readonly number[]
   /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */
   changes: readonly string[]
 }
 
-/**
- * The minimum notice before a change. Clients choose times up to 10 minutes ahead, and all servers
- * must know the change before they get a row whose `time` is after it.
- */
+/** Clients choose times 10 minutes ahead, and all servers must know the change before. */
 const noticeMs = 15 * 60_000
 
-/**
- * Returns the sharding key of a Distributed table. The value of the key is the number of the shard.
- * Rows therefore go to the right shard even if the cluster has more shards than the table uses.
- *
- * @param columns the identity of a row, which is hashed
- * @param time the column that is compared with the changes
- */
+/** The value of the key is the number of the shard, also if the cluster has more than the table. */
 export function shardingKey({ counts, changes }: Shards, columns: string, time: string): string {
   const shard = (count: number | undefined) => `sipHash64(${columns}) % ${count}`
   if (changes.length === 0) return shard(counts[0])
@@ -47,11 +35,7 @@ export function parseShards(engine: string): Shards {
   }
 }
 
-/**
- * Adds shards, which get rows whose `time` is `from` or later.
- *
- * @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored
- */
+/** @throws {RangeError} when `from` is too soon: rows with a later `time` may be stored */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs
   const last = shards.changes.at(-1)

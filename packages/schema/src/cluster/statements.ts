@@ -10,10 +10,7 @@ export interface ClusterLayout {
 
 const identity = 'bundle_identifier, time, id, device_uuid'
 
-/**
- * Tables that are spread over the shards. `key` has the columns that identify a row, and `time` is
- * the column with the time of a row.
- */
+/** Tables on the shards, by what identifies a row and the column with its time. */
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
   feedback_raw: { key: identity, time: 'time' },
@@ -42,16 +39,11 @@ const everywhere: ReadonlySet<string> = new Set([
   'pseudonym_key',
 ])
 
-/**
- * Returns the name of the table or view that has only the rows of its own server. The table or view
- * with the plain name has the rows of all servers.
- */
+/** The table or view with only the rows of its server; the plain name has all. */
 export const localName = (name: string): string => `${name}_local`
 export const isSharded = (table: string): boolean => table in sharded
 
-/**
- * Rewrites SQL that reads tables by their plain names, so that it reads the tables of one server.
- */
+/** Makes SQL read the tables of one server. */
 export const toLocal = (sql: string): string =>
   sql.replaceAll(/\bintake\.(\w+)/g, (whole, name: string) =>
     isSharded(name) ? `intake.${localName(name)}` : whole,
@@ -65,11 +57,7 @@ export const toLocal = (sql: string): string =>
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * Translates a statement of a migration or definition, which is for a single server, into
- * statements with the same effect on all servers of a cluster. Tables with the same path in
- * ClickHouse Keeper share their rows. The paths and the names of replicas contain the macros
- * `{shard}` and `{replica}`.
- *
+ * Tables with the same path in Keeper share their rows; paths have macros such as `{shard}`.
  * @throws {Error} on a statement whose form is not in `forms`
  */
 export function clusterStatements(sql: string, layout: ClusterLayout): string[] {
@@ -156,10 +144,7 @@ function requireRowsOfShard(name: string, select: string): void {
 const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
 
-/**
- * Returns the statement that creates a Distributed table, which reads local tables or local views
- * of single rows.
- */
+/** A Distributed table reads local tables, or local views of single rows. */
 function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
   const place = sharded[name]
   const key = place === undefined ? '' : `, ${shardingKey(shards, place.key, place.time)}`

@@ -31,10 +31,7 @@ const catalogueKey = {
   param: 'Path of the param, with %2E for a dot in a name; empty: the event itself.',
 }
 
-/**
- * The time types of views are DateTime64: Arrow has no other times, so tools would show a number.
- * Filters prune through this cast, but not through `toDateTime64`.
- */
+/** Arrow has no other times than DateTime64. Filters prune through a cast, not a function. */
 const hourColumn = "CAST(hours_raw.hour, 'DateTime64(3, ''UTC'')') AS hour"
 
 /** Whether a day has all names. If it was cut, a name that is missing in it may have been sent. */
@@ -53,10 +50,7 @@ export const orderedVersion = (code: string, name: string): string => `if(isNull
         ${numbersIn(name)}, ${name}),
       ([assumeNotNull(${code})], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(${code}))))`
 
-/**
- * For each version: the events and params that the catalogue has, and the types of each param. An
- * application with version codes is compared by these alone.
- */
+/** An application with version codes is compared by these alone. */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
     ${orderedVersion('entry.version_code', 'entry.version_name')} AS ordered, ordered.4 AS version,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types

@@ -11,12 +11,8 @@ export interface Definition {
 }
 
 /**
- * Returns the statements that replace a view and set its comments, or that set the comments of a
- * table. A view reads with the rights of its definer, so its readers need no rights on the raw
- * tables.
- *
- * @param place.database where the view is; default: `intake`
- * @param place.definer SQL for a user; default: the user who executes the statements
+ * A view reads with the rights of its definer (by default who executes the statements), so its
+ * readers need none on the raw tables.
  */
 export const statementsOf = (
   { name, comment, columns, select }: Definition,

@@ -2,10 +2,7 @@ import type { DeviceField } from '@intake/contract'
 import type { Definition } from './definition.ts'
 import { plainColumns, plainSelect } from './plain-device.ts'
 
-/**
- * The rules that have left out log events, by the API key of the events: since which minute, and
- * the application of the rule; empty if the rule is for all, or the journal does not have it.
- */
+/** The application is empty if the rule is for all, or the journal does not have it. */
 const rulesSince = `SELECT api_key_id, JSONExtractString(any(added.detail), 'match', 'bundle') AS bundle,
     toDateTime64(min(minute), 3, 'UTC') AS since
   FROM intake.outcomes_raw AS outcome FINAL
@@ -50,10 +47,78 @@ const seen = {
   last_seen: 'Time of its latest record, UTC.',
 }
 
+const gaps: Definition = {
+  name: 'gaps',
+  comment:
+    'Devices whose client numbers its events, with how many numbers never arrived. Computed from all log events of the application: filter by bundle_identifier.',
+  columns: {
+    ...identity,
+    first_sequence: 'The lowest number that arrived.',
+    last_sequence: 'The highest number that arrived.',
+    missing:
+      'Numbers between them, up to rules_since, that are not in the table: events on their way, given up by the client, rejected, or erased.',
+    missing_under_rules:
+      'Numbers after those, up to the highest, that are not in the table: left out by a rule, or missing for such a reason.',
+    rules_since:
+      'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has.',
+  },
+  select: `WITH ${rulesOfGaps}
+SELECT
+  bundle_identifier,
+  device_uuid,
+  min(sequence) AS first_sequence,
+  max(sequence) AS last_sequence,
+  if(count() = countIf(is_ruled), 0,
+    toUInt64(maxIf(sequence, NOT is_ruled) - first_sequence) + 1
+      - arrayCount(one -> one <= maxIf(sequence, NOT is_ruled), groupUniqArray(sequence))) AS missing,
+  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) - missing AS missing_under_rules,
+  min(since) AS rules_since
+FROM (
+  SELECT bundle_identifier, device_uuid,
+    assumeNotNull(extra.log.sequence.:Int64) AS sequence,
+    arrayReduce('minOrNull', arrayMap(one -> one.3, arrayFilter(
+      one -> one.1 = api_key_id AND one.2 IN ('', bundle_identifier), ruled))) AS since,
+    ifNull(received_at >= since, false) AS is_ruled
+  FROM intake.logs_raw FINAL
+  WHERE extra.log.sequence.:Int64 > 0
+)
+GROUP BY bundle_identifier, device_uuid`,
+}
+
+const sessions: Definition = {
+  name: 'sessions',
+  comment:
+    'Log events of a device without a pause of more than 30 minutes. Computed from all log events of the application: filter by bundle_identifier.',
+  columns: {
+    ...identity,
+    started_at: 'Time of the first event, UTC.',
+    ended_at: 'Time of the last event, UTC.',
+    events: 'Number of events.',
+  },
+  select: `SELECT
+  bundle_identifier,
+  device_uuid,
+  session[1] AS started_at,
+  session[-1] AS ended_at,
+  length(session) AS events
+FROM (
+  SELECT
+    bundle_identifier,
+    device_uuid,
+    arraySort(groupArray(time)) AS times,
+    arraySplit(
+      (at, previous) -> at > previous + INTERVAL 30 MINUTE,
+      times,
+      arrayPushFront(arrayPopBack(times), times[1])) AS sessions
+  FROM intake.logs_raw FINAL
+  GROUP BY bundle_identifier, device_uuid
+)
+ARRAY JOIN sessions AS session`,
+}
+
 /**
- * Views that are computed from the records whenever they are read, so they are exact even after
- * redelivery and deletion. They group by application. ClickHouse can therefore apply a filter by
- * application before it groups, and uses the sorting key of the records to apply it.
+ * Exact after redelivery and deletion, because they are computed whenever they are read. They group
+ * by application, so that ClickHouse filters before it groups.
  */
 export const deviceDefinitions = (fields: readonly DeviceField[]): Definition[] => [
   {
@@ -76,71 +141,6 @@ export const deviceDefinitions = (fields: readonly DeviceField[]): Definition[] 
     select: `SELECT bundle_identifier, device_uuid, unique_user_id, ${plainSelect(fields)}, first_seen, last_seen
 FROM (${devices})`,
   },
-  {
-    name: 'gaps',
-    comment:
-      'Devices whose client numbers its events, with how many numbers never arrived. Computed from all log events of the application: filter by bundle_identifier.',
-    columns: {
-      ...identity,
-      first_sequence: 'The lowest number that arrived.',
-      last_sequence: 'The highest number that arrived.',
-      missing:
-        'Numbers between them, up to rules_since, that are not in the table: events on their way, given up by the client, rejected, or erased.',
-      missing_under_rules:
-        'Numbers after those, up to the highest, that are not in the table: left out by a rule, or missing for such a reason.',
-      rules_since:
-        'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has.',
-    },
-    select: `WITH ${rulesOfGaps}
-SELECT
-  bundle_identifier,
-  device_uuid,
-  min(sequence) AS first_sequence,
-  max(sequence) AS last_sequence,
-  if(count() = countIf(is_ruled), 0,
-    toUInt64(maxIf(sequence, NOT is_ruled) - first_sequence) + 1
-      - arrayCount(one -> one <= maxIf(sequence, NOT is_ruled), groupUniqArray(sequence))) AS missing,
-  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) - missing AS missing_under_rules,
-  min(since) AS rules_since
-FROM (
-  SELECT bundle_identifier, device_uuid,
-    assumeNotNull(extra.log.sequence.:Int64) AS sequence,
-    arrayReduce('minOrNull', arrayMap(one -> one.3, arrayFilter(
-      one -> one.1 = api_key_id AND one.2 IN ('', bundle_identifier), ruled))) AS since,
-    ifNull(received_at >= since, false) AS is_ruled
-  FROM intake.logs_raw FINAL
-  WHERE extra.log.sequence.:Int64 > 0
-)
-GROUP BY bundle_identifier, device_uuid`,
-  },
-  {
-    name: 'sessions',
-    comment:
-      'Log events of a device without a pause of more than 30 minutes. Computed from all log events of the application: filter by bundle_identifier.',
-    columns: {
-      ...identity,
-      started_at: 'Time of the first event, UTC.',
-      ended_at: 'Time of the last event, UTC.',
-      events: 'Number of events.',
-    },
-    select: `SELECT
-  bundle_identifier,
-  device_uuid,
-  session[1] AS started_at,
-  session[-1] AS ended_at,
-  length(session) AS events
-FROM (
-  SELECT
-    bundle_identifier,
-    device_uuid,
-    arraySort(groupArray(time)) AS times,
-    arraySplit(
-      (at, previous) -> at > previous + INTERVAL 30 MINUTE,
-      times,
-      arrayPushFront(arrayPopBack(times), times[1])) AS sessions
-  FROM intake.logs_raw FINAL
-  GROUP BY bundle_identifier, device_uuid
-)
-ARRAY JOIN sessions AS session`,
-  },
+  gaps,
+  sessions,
 ]

@@ -25,11 +25,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...rawDefinitions,
 ]
 
-/**
- * The definitions that can be replaced at any time without touching data: views and comments. They
- * are applied after the migrations whenever they differ from those applied last, so they may be
- * edited in place.
- */
+/** Views and comments may be edited in place: they are applied whenever they differ. */
 export const createDefinitions = (fields: readonly DeviceField[]): Migration => ({
   name: 'definitions',
   statements: definitionsFor(fields).flatMap((definition) => statementsOf(definition)),

@@ -1,9 +1,6 @@
 import type { Definition } from './definition.ts'
 
-/**
- * Replaces some characters by spaces, because a terminal would interpret them or not show them.
- * Examples are escape characters and marks that change the direction of text. Cuts a long text.
- */
+/** A terminal would interpret some characters, such as marks of direction. */
 const printable = (column: string) =>
   String.raw`leftUTF8(replaceRegexpAll(${column}, '[\\p{C}\\p{Zl}\\p{Zp}]', ' '), 100)`
 

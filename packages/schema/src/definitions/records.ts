@@ -71,10 +71,7 @@ const attachmentsWithFacts = `CAST(
       feedback.attachments,
       arrayResize(if(facts.key = feedback.attachments.key, facts, []), length(feedback.attachments))),
     'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String, width Nullable(UInt32), height Nullable(UInt32), thumbnail_key Nullable(String), error Nullable(String)))')`
-/**
- * The count needs only feedback_raw. ClickHouse can therefore filter, sort and limit rows by the
- * count before the join.
- */
+/** It needs only feedback_raw, so ClickHouse filters, sorts and limits before the join. */
 const countOfAttachments = 'length(feedback.attachments) AS attachment_count'
 const fromFeedback = `FROM intake.feedback_raw AS feedback FINAL
 LEFT ANY JOIN intake.attachments_raw AS examined FINAL USING (bundle_identifier, time, id, device_uuid)`

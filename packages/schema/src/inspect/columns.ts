@@ -37,12 +37,23 @@ export async function describeQuery(
   return compactAll(rows.map(({ name, type }) => [name, type]))
 }
 
+/** `formatQuery` prints both in the same form, so different white space is no difference. */
+export async function isSameQuery(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  actual: string,
+  wanted: string,
+): Promise<boolean> {
+  const [row] = await clickhouse.query<{ same: 0 | 1 }>(
+    'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
+    { actual, wanted },
+  )
+  return row?.same === 1
+}
+
 const compactAll = (types: [string, string][]) =>
   Object.fromEntries(types.map(([name, type]) => [name, compact(type)]))
 
-/**
- * Matches a statement that adds or changes a column. A statement must contain only one such change.
- */
+/** A statement may add or change only one column. */
 const change =
   /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: DEFAULT \w+)?(?: AFTER \w+)?(?:, MODIFY ORDER BY [^]+)?(?: SETTINGS [^]+)?$/
 
@@ -64,11 +75,8 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * Compares the columns of all servers with those that the migrations add or change. Returns the
- * differences, in words for an operator. Differences can be temporary: every replica, even the one
- * that executes an `ALTER`, changes the type only some time after the statement.
- *
- * @param unfinished migrations that may have been applied in part; their columns are left out
+ * Differences can be temporary: a replica changes a type some time after the statement. Columns of
+ * `unfinished` migrations are left out.
  */
 export function findOutdatedColumns(
   all: readonly Columns[],

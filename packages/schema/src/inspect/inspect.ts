@@ -13,10 +13,7 @@ export interface Disk {
 
 export interface ClickHouseFacts {
   version: string
-  /**
-   * The differences from the tables of this release, in words for an operator; empty if there are
-   * none.
-   */
+  /** Like the other lists, in words for an operator; empty if nothing differs. */
   schemaDifferences: string[]
   /** What differs from the definitions of `intake analysts`, in the same form. */
   analystDifferences: string[]
@@ -25,12 +22,7 @@ export interface ClickHouseFacts {
   disks: Disk[]
 }
 
-/**
- * Reads the state that an operator is responsible for: version, tables, settings and disks. The
- * user of the connection needs the right to read the system tables.
- *
- * @throws {ClickHouseError} of kind `operator` without this right
- */
+/** @throws {ClickHouseError} of kind `operator` without the right to read the system tables */
 export async function inspectClickHouse(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<ClickHouseFacts> {
@@ -58,9 +50,7 @@ export async function inspectClickHouse(
 const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
   cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
 
-/**
- * The wall clock of ClickHouse, in milliseconds since 1970, read at some time during the request.
- */
+/** In milliseconds since 1970, read at some time during the request. */
 export async function readClickHouseClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
   const [row] = await clickhouse.query<{ ms: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',

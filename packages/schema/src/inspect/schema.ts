@@ -6,7 +6,13 @@ import type { Definition } from '../definitions/definition.ts'
 import { allDefinitions, definitions } from '../definitions/index.ts'
 import { checksumOf, readApplied } from '../migrations/history.ts'
 import { migrations } from '../migrations/index.ts'
-import { describeQuery, findOutdatedColumns, isStored, readColumns } from './columns.ts'
+import {
+  describeQuery,
+  findOutdatedColumns,
+  isSameQuery,
+  isStored,
+  readColumns,
+} from './columns.ts'
 
 interface Table {
   name: string
@@ -90,10 +96,7 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
   })
 }
 
-/**
- * Finds tables with a TTL. Of several rows with the same identity, the views show one and hide the
- * others. If a TTL deleted the visible row first, a hidden row would become visible.
- */
+/** If a TTL deleted the visible row of an identity first, a hidden one would reappear. */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
     / TTL /.test(tables.get(name)?.engine ?? '') ? [`the table intake.${name} has a TTL`] : [],
@@ -116,10 +119,8 @@ interface ChangedView {
 }
 
 /**
- * Compares each view's query with its definition. `formatQuery` prints both in the same form, so
- * different white space is no difference. A view keeps the column types from when it was defined,
- * and converts values to them. So the types of its columns are also compared with the types that
- * its query has at present, on every server.
+ * A view keeps the column types from when it was defined, and converts values to them. So the
+ * types of its columns are also compared with those that its query has now, on every server.
  */
 async function findChangedViews(
   clickhouse: Reader,
@@ -136,12 +137,8 @@ async function findChangedViews(
     const view = tables.get(isLocal ? localName(definition.name) : definition.name)
     if (view === undefined) return []
     const wanted = isLocal ? toLocal(definition.select) : definition.select
-    const actual = view.select
-    const [row] = await clickhouse.query<{ same: 0 | 1 }>(
-      'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
-      { actual, wanted },
-    )
-    if (row?.same !== 1) return [{ definition, difference: 'another query' }]
+    const isSame = await isSameQuery(clickhouse, view.select, wanted)
+    if (!isSame) return [{ definition, difference: 'another query' }]
     if (!hasTypes) return []
     const types = Object.entries(await describeQuery(clickhouse, wanted))
     const isOutdated = columns.some(

@@ -1,10 +1,7 @@
 import { rawTables, type ClickHouse } from '@intake/clickhouse'
 import { storedTable } from '../cluster/names.ts'
 
-/**
- * The settings that tables must have. Without them a confirmed insert could be lost in a power
- * failure, or ClickHouse could leave out an insert that looks like a repeat.
- */
+/** Otherwise a power failure could lose a confirmed insert, or a repeat be left out. */
 const required = {
   fsync_after_insert: '1',
   fsync_part_directory: '1',
@@ -14,16 +11,10 @@ const required = {
 /** Tables whose rows exist nowhere else after ClickHouse has confirmed their insert. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
-/**
- * The lowest memory limit that is accepted. It is enough for merges, for queries, and for inserts
- * of 64 MiB of rows.
- */
+/** Enough for merges, for queries, and for inserts of 64 MiB of rows. */
 const memoryBytesMin = gibibyte
 
-/**
- * The settings of tables, user and server that are not as required, in words for an operator; empty
- * if there are none.
- */
+/** What is not as required, in words for an operator; empty if nothing is. */
 export async function findSettingViolations(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<string[]> {
@@ -61,12 +52,7 @@ export async function findSettingViolations(
 /** Midnights in winter and in summer, because some zones differ from UTC only half of the year. */
 const midnights = ['2026-01-01', '2026-07-01']
 
-/**
- * Checks that ClickHouse reads times without a zone as UTC for this user. Returns the problem in
- * words for an operator; empty if there is none.
- *
- * @param url the name of the setting with the user's URL
- */
+/** ClickHouse must read times without a zone as UTC for the user in the setting `url`. */
 export async function findZoneViolations(
   clickhouse: Pick<ClickHouse, 'query'>,
   url: string,

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { Migration } from './migration.ts'
 
 export const checksumOf = (migration: Migration) =>
-  createHash('sha256').update(JSON.stringify(migration.statements)).digest('hex')
+  hash('sha256', JSON.stringify(migration.statements))
 
 /** The error codes of ClickHouse for a table or database that does not exist. */
 const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])

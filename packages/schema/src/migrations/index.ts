@@ -4,10 +4,7 @@ import type { Migration } from './migration.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-/**
- * The migrations, in the order in which they are applied. A released migration never changes: add
- * another file.
- */
+/** In the order of their names. A released migration never changes: add another file. */
 export const migrations: readonly Migration[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .toSorted()
@@ -16,10 +13,7 @@ export const migrations: readonly Migration[] = readdirSync(folder)
     statements: splitStatements(readFileSync(new URL(file, folder), 'utf8')),
   }))
 
-/**
- * Splits a file into its statements. Each statement ends with a semicolon and a line break. A line
- * that begins with `--` is a comment.
- */
+/** A statement ends with a semicolon and a line break. A line with `--` is a comment. */
 function splitStatements(sql: string): string[] {
   return sql
     .replaceAll('\r\n', '\n')

@@ -40,11 +40,7 @@ export async function joinInstallation(options: {
   await requireShards({ redis, installation, acceptEmptyRedis })
 }
 
-/**
- * Checks the mark of each shard, and sets missing marks if `acceptEmptyRedis` is true. In a Redis
- * Cluster each shard of the log queue has its own mark, because one node may lose its data while
- * the others keep theirs.
- */
+/** In a Redis Cluster each shard has a mark, because one node may lose its data alone. */
 async function requireShards(options: {
   redis: Redis
   installation: string

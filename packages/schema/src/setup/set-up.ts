@@ -1,9 +1,9 @@
 import { createApiKeyStore } from '@intake/access'
 import {
   ClickHouseError,
-  createClickHouse,
   describeError,
   MigrationError,
+  withClickHouse,
   type ClickHouse,
 } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
@@ -25,10 +25,7 @@ export interface SetupOptions {
   newShardsFrom?: Date | undefined
   s3: ObjectStoreSettings
   apiKey?: { name: string; secret: string }
-  /**
-   * Whether to continue with a Redis that has no data of this installation, although its previous
-   * data is lost.
-   */
+  /** Continues with a Redis whose data of this installation is lost. */
   acceptEmptyRedis: boolean
   /** Who sets up, for the journal. */
   who?: string
@@ -37,21 +34,16 @@ export interface SetupOptions {
 const timeoutMs = 20_000
 
 /**
- * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
- * the mark of this installation, and the first API key. It can run at every start: it does not
- * change what is already as expected.
- *
- * @throws {SetupError} if a service cannot be used, if Redis has lost its data or belongs to
- * another installation, if the tables belong to another version, if the API key was revoked, or if
- * a table or column that an applied migration created is missing (this function does not create it
- * again)
- * @returns `waiting`: the analysts whose users an administrator must make
+ * Can run at every start: it does not change what is as expected. `waiting` analysts need an
+ * administrator.
+ * @throws {SetupError} if a service cannot be used, or belongs to another installation or version
  */
 export async function setUp(
   options: SetupOptions,
 ): Promise<{ applied: string[]; waiting: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom, who = 'setup' } = options
-  return withClickHouse(options, async (clickhouse) => {
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = options
+  return withClickHouse({ url, cluster, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
@@ -83,10 +75,7 @@ export async function setUp(
   })
 }
 
-/**
- * Rejects if a table or column of an applied migration is missing. Does not create it again,
- * because an empty one would hide that its data is lost or elsewhere.
- */
+/** An empty table in its place would hide that its data is lost or elsewhere. */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)
   if (missing.length === 0) return
@@ -114,18 +103,6 @@ async function makeBucket(s3: ObjectStoreSettings): Promise<void> {
   }
 }
 
-async function withClickHouse<T>(
-  { clickhouseUrl: url, clickhouseCluster: cluster }: SetupOptions,
-  work: (clickhouse: ClickHouse) => Promise<T>,
-): Promise<T> {
-  const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: timeoutMs })
-  try {
-    return await work(clickhouse)
-  } finally {
-    await clickhouse.close()
-  }
-}
-
 async function step<T>(what: string, work: Promise<T>, setting?: string): Promise<T> {
   try {
     return await work
@@ -139,11 +116,7 @@ async function step<T>(what: string, work: Promise<T>, setting?: string): Promis
 /** ClickHouse's codes for a user or password that it does not accept. */
 const credentialCodes = new Set([192, 193, 194, 516])
 
-/**
- * Describes a failure, and names the setting that corrects it, if a setting does.
- *
- * @param setting the setting to check if a service cannot be reached
- */
+/** Names the setting that corrects a failure, if one does. */
 function explain(cause: unknown, setting?: string): string {
   if (cause instanceof ReplyError) return describeRefusal(cause)
   const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')

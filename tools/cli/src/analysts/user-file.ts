@@ -9,12 +9,7 @@ import { folderOfClickHouse, runningStack, UsageError } from '../endpoints.ts'
 const restartMs = 60_000
 const pollMs = 100
 
-/**
- * Makes the users of an analyst in the ClickHouse of `npm start`, which has no SQL for users: it
- * reads their file when it starts, so it is restarted.
- *
- * @returns whether ClickHouse is that of `npm start`
- */
+/** The ClickHouse of `npm start` reads users when it starts. Resolves to whether it is that one. */
 export async function writeUserFile(analyst: Analyst): Promise<boolean> {
   const file = await placeOf(analyst)
   if (file === undefined) return false

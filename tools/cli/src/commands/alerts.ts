@@ -8,9 +8,10 @@ import {
   type AlertChoice,
 } from '@intake/access'
 import type { Redis } from '@intake/redis'
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
+import { decimal, numberOption, periodOption } from '../option-values.ts'
 import { note, print, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
@@ -27,6 +28,7 @@ interface AddOptions {
   below?: Amount
   times?: number
   newCrash?: true
+  /** Milliseconds. */
   in: number
   by: string
   json?: boolean
@@ -53,7 +55,7 @@ Examples:
   intake alerts add --bundle com.example.app --event app_open --below 1 --in 1h
   intake alerts add --bundle com.example.app --new-crash`
 
-export function defineAlerts(alerts: Command): void {
+export function define(alerts: Command): void {
   alerts
     .command('add')
     .description(
@@ -70,7 +72,7 @@ export function defineAlerts(alerts: Command): void {
     .option('--below <number>', 'fire below this number, or percent', parseAmount)
     .option('--times <number>', 'fire above so many times the usual number of events', parseNumber)
     .option('--new-crash', 'fire when a crash has a new stack trace')
-    .option('--in <window>', 'length of the window, such as 10m or 1h', parseWindow, 60)
+    .option('--in <window>', 'length of the window, such as 10m or 1h', parseWindow, 3_600_000)
     .option('--by <who>', 'who adds it, for the journal', operator())
     .option('--json', 'print the alert as JSON')
     .addHelpText('after', addGuide)
@@ -152,7 +154,7 @@ function readChoice(options: AddOptions): AlertChoice {
     event: event.toWellFormed(),
     versionName: versionName.toWellFormed(),
     ...chosen,
-    minutes: options.in,
+    minutes: options.in / 60_000,
   }
   const problem = findAlertProblem(choice)
   if (problem !== undefined) throw new UsageError(problem)
@@ -234,19 +236,10 @@ async function sendTest(redis: Redis, alertId: string): Promise<string> {
   }
 }
 
+const parseNumber = numberOption({ min: 0, pattern: decimal, message: 'Give a number.' })
+const parseWindow = periodOption('mh', 'Give minutes or hours, such as 10m or 1h.')
+
 function parseAmount(given: string): Amount {
   const unit = given.endsWith('%') ? 'percent' : 'events'
   return { threshold: parseNumber(given.replace(/%$/, '')), unit }
-}
-
-function parseNumber(given: string): number {
-  if (/^\d{1,12}(\.\d{1,6})?$/.test(given)) return Number(given)
-  throw new InvalidArgumentError('Give a number.')
-}
-
-function parseWindow(given: string): number {
-  const [, number, unit] = /^(\d{1,4})([mh])$/.exec(given) ?? []
-  if (number === undefined)
-    throw new InvalidArgumentError('Give minutes or hours, such as 10m or 1h.')
-  return Number(number) * (unit === 'h' ? 60 : 1)
 }

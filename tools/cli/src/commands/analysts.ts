@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { JournalAction } from '@intake/access'
 import {
   databaseOf,
@@ -46,8 +46,13 @@ Examples:
 
 const timeoutMs = 60_000
 
-export function defineAnalystCommands(analysts: Command): void {
+export function define(analysts: Command): void {
   analysts.addHelpText('after', guide)
+  defineChanges(analysts)
+  defineReads(analysts)
+}
+
+function defineChanges(analysts: Command): void {
   addScope(
     analysts.command('create <name>').description('create an analyst, and show the password once'),
   )
@@ -63,7 +68,7 @@ export function defineAnalystCommands(analysts: Command): void {
       .description('change what an analyst sees; options that are not given stay'),
   ).action((name: string, options: Options) =>
     change(name, async (clickhouse, before) => {
-      await define(clickhouse, { ...before, ...scopeOf(options, before) }, 'analyst-set')
+      await store(clickhouse, { ...before, ...scopeOf(options, before) }, 'analyst-set')
       print(`Changed ${databaseOf(before)}.`)
     }),
   )
@@ -76,6 +81,25 @@ export function defineAnalystCommands(analysts: Command): void {
         giveNewPassword(clickhouse, before, 'analyst-password-set', json),
       ),
     )
+  analysts
+    .command('remove <name>')
+    .description("remove an analyst's views and users; records stay")
+    .action((name: string) =>
+      change(name, async (clickhouse, analyst) => {
+        await noteAnalyst('analyst-removed', analyst)
+        const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
+        await writeAnalyst(clickhouse, analyst, { isRemoved: true })
+        print(`Removed ${databaseOf(analyst)}.`)
+        if (isGone) return
+        note(
+          'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
+        )
+        note(printable(removalSql(analyst, clickhouse.cluster)))
+      }),
+    )
+}
+
+function defineReads(analysts: Command): void {
   analysts
     .command('list')
     .description('list the analysts')
@@ -111,22 +135,6 @@ export function defineAnalystCommands(analysts: Command): void {
         }
         print('\nUsers as SQL, then as a file for the folder users.d of ClickHouse:\n')
         print(`${sql}\n\n${rightsXml(analyst).trimEnd()}`)
-      }),
-    )
-  analysts
-    .command('remove <name>')
-    .description("remove an analyst's views and users; records stay")
-    .action((name: string) =>
-      change(name, async (clickhouse, analyst) => {
-        await noteAnalyst('analyst-removed', analyst)
-        const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
-        await writeAnalyst(clickhouse, analyst, { isRemoved: true })
-        print(`Removed ${databaseOf(analyst)}.`)
-        if (isGone) return
-        note(
-          'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
-        )
-        note(printable(removalSql(analyst, clickhouse.cluster)))
       }),
     )
 }
@@ -181,8 +189,8 @@ async function giveNewPassword(
   json = false,
 ): Promise<void> {
   const password = randomBytes(24).toString('base64url')
-  const passwordSha256 = createHash('sha256').update(password).digest('hex')
-  await define(clickhouse, { ...analyst, passwordSha256 }, action)
+  const passwordSha256 = hash('sha256', password)
+  await store(clickhouse, { ...analyst, passwordSha256 }, action)
   const database = databaseOf(analyst)
   const login = { user: database, password, database }
   if (json) return printJson(login)
@@ -198,7 +206,7 @@ const noteAnalyst = (action: AnalystAction, { name, bundles, without, pseudonyms
   )
 
 /** Stores a definition and applies it, as far as the owner may. Says what is left to do. */
-async function define(
+async function store(
   clickhouse: ClickHouse,
   analyst: Analyst,
   action: AnalystAction,

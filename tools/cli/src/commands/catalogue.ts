@@ -3,12 +3,10 @@ import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { print } from '../print.ts'
 
-/**
- * Timeout of a statement. The first refresh reads all log events, with one statement for each day.
- */
+/** The first refresh reads all log events, with one statement for each day. */
 const statementTimeoutMs = 120_000
 
-export function defineCatalogue(catalogue: Command): void {
+export function define(catalogue: Command): void {
   catalogue
     .command('refresh')
     .description('count now what has changed: intake.hours, intake.catalogue, drift and warnings')

@@ -1,16 +1,13 @@
 import type { Command } from 'commander'
-import { toolsFor, type Access } from '../connect/tools.ts'
+import { toolNames, toolsFor, type Access } from '../connect/tools.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { note, print } from '../print.ts'
 
 const hidden = 'PASSWORD'
 
-const example = { host: '', port: 0, user: '', password: '', isSecure: true }
-const names = Object.keys(toolsFor(example))
-
-export function defineConnect(connect: Command): void {
+export function define(connect: Command): void {
   connect
-    .argument('[tool]', `one of ${names.join(', ')}; default: all`)
+    .argument('[tool]', `one of ${toolNames.join(', ')}; default: all`)
     .option('--url <url>', 'ClickHouse, with the user; default: the analyst of npm start')
     .option('--show-password', 'print the password, too')
     .addHelpText(
@@ -20,8 +17,8 @@ Example for a server: intake connect grafana --url https://analyst@clickhouse.ex
 docs/connect.md says what each tool can and cannot read.`,
     )
     .action(async (name: string | undefined, flags: { url?: string; showPassword?: boolean }) => {
-      if (name !== undefined && !names.includes(name)) {
-        throw new UsageError(`There is no tool ${name}: ${names.join(', ')}.`)
+      if (name !== undefined && !toolNames.includes(name)) {
+        throw new UsageError(`There is no tool ${name}: ${toolNames.join(', ')}.`)
       }
       const access = parseAccess(flags.url ?? (await urlOfAnalyst()))
       const tools = toolsFor(flags.showPassword ? access : { ...access, password: hidden })

@@ -17,7 +17,7 @@ import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
 import { withRedis } from '../with-redis.ts'
 
-export function defineDeadLetters(deadLetters: Command): void {
+export function define(deadLetters: Command): void {
   deadLetters
     .command('list')
     .description('list them, one per line, oldest first')

@@ -1,12 +1,13 @@
-import { createApiKeyStore } from '@intake/access'
+import { createApiKeyStore, keyLimitNames } from '@intake/access'
 import { plural } from '@intake/runtime'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
 import { countDemo, demoKeyName, findDemoKeys, isGone, removeDemo } from '../demo/remove.ts'
 import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
+import { numberOption } from '../option-values.ts'
 import { note, print } from '../print.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
@@ -30,32 +31,27 @@ const removalMs = 60 * 60_000
 const previewExitCode = 3
 const incompleteExitCode = 2
 
-/** So high that the demo never waits for a limit. */
-const limits = {
-  requestsPerMinute: 1e6,
-  eventsPerMinute: 1e7,
-  logBytesPerMinute: 1e10,
-  feedbackPerMinute: 1e6,
-  attachmentBytesPerMinute: 1e10,
-  deviceEventsPerMinute: 1e6,
-}
+/** So high that the demo never waits for a limit of a minute. */
+const limits = Object.fromEntries(
+  keyLimitNames.filter((name) => name.endsWith('PerMinute')).map((name) => [name, 1e10]),
+)
 
-export function defineDemo(demo: Command): void {
+export function define(demo: Command): void {
   demo
-    .option('--events <n>', 'log events of the past', wholeNumber(1e6), 5_000)
+    .option('--events <n>', 'log events of the past', numberOption({ max: 1e6 }), 5_000)
     .option(
       '--days <n>',
       `the days over which they are spread, at most ${daysMax}`,
-      wholeNumber(daysMax),
+      numberOption({ max: daysMax }),
       7,
     )
     .option(
       '--rate <n>',
       `events a second; default: as fast as possible, with --live ${liveRate}`,
-      wholeNumber(10_000),
+      numberOption({ max: 10_000 }),
     )
     .option('--live', 'then go on until Ctrl-C, with events of the present')
-    .option('--seed <n>', 'another one invents another past', wholeNumber(2 ** 31), 1)
+    .option('--seed <n>', 'another one invents another past', numberOption({ max: 2 ** 31 }), 1)
     .option('--url <url>', 'the gateway; default: that of npm start')
     .option('--remove', 'take away all demos: records, pictures, counts and API keys')
     .addOption(new Option('--yes', 'with --remove: do it; without it the command only counts'))
@@ -130,10 +126,4 @@ async function remove({ yes }: DemoFlags): Promise<void> {
     print('INCOMPLETE: run it again when a worker is running.')
     process.exitCode = incompleteExitCode
   })
-}
-
-const wholeNumber = (max: number) => (text: string) => {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`)
 }

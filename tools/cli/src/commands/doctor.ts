@@ -1,8 +1,9 @@
 import { visibleLine } from '@intake/runtime'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { examine, type Examination } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { findEndpoint, folderOfClickHouse } from '../endpoints.ts'
+import { decimal, numberOption } from '../option-values.ts'
 import { exitCodeHelp, exitCodes, stateOf } from '../state.ts'
 import { print, printJson } from '../print.ts'
 
@@ -26,13 +27,20 @@ Examples:
 
 ${exitCodeHelp}`
 
-export function defineDoctor(doctor: Command): void {
+export function define(doctor: Command): void {
   doctor
     .option('--json', 'print state and findings as JSON')
     .addOption(
       new Option('--disk-free <percent>', 'how much of each disk of ClickHouse must be free')
         .default(10)
-        .argParser(parsePercent),
+        .argParser(
+          numberOption({
+            min: 0,
+            max: 100,
+            pattern: decimal,
+            message: 'Give a number from 0 to 100.',
+          }),
+        ),
     )
     .addHelpText('after', guide)
     .action(async (flags: DoctorFlags) => {
@@ -51,12 +59,6 @@ export function defineDoctor(doctor: Command): void {
       else print(describe(examination))
       process.exitCode = exitCodes[state]
     })
-}
-
-function parsePercent(text: string): number {
-  const percent = Number(text)
-  if (percent >= 0 && percent <= 100) return percent
-  throw new InvalidArgumentError('Give a number from 0 to 100.')
 }
 
 function describe({ findings, examined }: Examination): string {

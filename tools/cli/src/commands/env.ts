@@ -4,7 +4,7 @@ import { printForShell, printJson } from '../print.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
-export function defineEnv(env: Command): void {
+export function define(env: Command): void {
   env
     .option('--json', 'print them as JSON')
     .addHelpText(

@@ -3,21 +3,21 @@ import {
   countStored,
   erase,
   listErasures,
-  subjectHash,
   waitingFrames,
   type ErasureReport,
   type Services,
   type Subject,
 } from '@intake/records'
 import { createApiKeyStore, createPolicyStore } from '@intake/access'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
-import { noteChange, operator, storeEntries } from '../journal.ts'
+import { operator, storeEntries } from '../journal.ts'
+import { decimal, numberOption } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
-import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
+import { allOfKey, keySubject, noteSubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
 
 interface EraseFlags {
@@ -67,7 +67,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     )
 }
 
-export function definePurge(purge: Command): void {
+export const define = (command: Command, name: 'purge' | 'erasures'): void =>
+  name === 'purge' ? definePurge(command) : defineErasures(command)
+
+function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
     .requiredOption(
@@ -83,7 +86,7 @@ export function definePurge(purge: Command): void {
     })
 }
 
-export function defineErasures(erasures: Command): void {
+function defineErasures(erasures: Command): void {
   erasures
     .command('list')
     .description('list the erasures with their reports, one JSON object per line, oldest first')
@@ -104,9 +107,7 @@ export function defineErasures(erasures: Command): void {
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
 }
 
-/**
- * Parses a report. Returns a damaged report as text, so that the other reports are still printed.
- */
+/** A damaged report is returned as text, so that the others are still printed. */
 function parseReport(report: string): unknown {
   try {
     return JSON.parse(report)
@@ -122,17 +123,13 @@ function eraseOptions(command: Command): Command {
 }
 
 function waitOption(command: Command): Command {
-  return command.addOption(
-    new Option('--wait <minutes>', 'how long to wait for workers and ClickHouse')
-      .default(60)
-      .argParser(parseMinutes),
+  const parse = numberOption({ min: 1e-6, pattern: decimal, message: 'Give a number of minutes.' })
+  return command.option(
+    '--wait <minutes>',
+    'how long to wait for workers and ClickHouse',
+    parse,
+    60,
   )
-}
-
-function parseMinutes(text: string): number {
-  const minutes = Number(text)
-  if (minutes > 0 && Number.isFinite(minutes)) return minutes
-  throw new InvalidArgumentError('Give a number of minutes.')
 }
 
 async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {
@@ -150,12 +147,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       flags.suppress && subject !== undefined && subject.kind !== 'api-key'
         ? await suppress(services, subject, progress.say)
         : undefined
-    const subjectKey = await createPolicyStore({ redis: services.redis }).subjectKey()
-    await noteChange(services.redis, {
-      action: 'erasure-begun',
-      subject: subject === undefined ? '' : subjectHash(subject, subjectKey),
-      detail: { kind: subject?.kind ?? 'repeats' },
-    })
+    const subjectKey = await noteSubject(services.redis, 'erasure-begun', subject)
     const report = await erase({
       services,
       subject,
@@ -170,20 +162,12 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** The widest period that ClickHouse can compare with the time of a row. */
-const always = { from: new Date(0), to: new Date('2200-01-01') }
-
-/**
- * Refuses an unknown key. Without this check, the command would report for a mistyped id that there
- * is nothing to purge. A key that Redis no longer has is accepted if something was sent with it.
- *
- * @throws {UsageError} if no key has the id, and nothing was sent with it
- */
+/** Refuses a mistyped id. A key that Redis has lost is accepted if something was sent with it. */
 async function requireKnownKey(services: Services, subject: KeySubject): Promise<void> {
   const { keys, unreadable } = await createApiKeyStore({ redis: services.redis }).load()
   const known = [...Array.from(keys.values(), ({ id }) => id), ...unreadable.values()]
   if (known.includes(subject.id)) return
-  const { rows, deadLetters, frames } = await preview(services, { ...subject, ...always })
+  const { rows, deadLetters, frames } = await preview(services, allOfKey(subject.id))
   if (rows + deadLetters + frames > 0) return
   throw new UsageError(
     `No API key has the id ${subject.id}, and nothing was sent with it. intake keys list shows the ids.`,

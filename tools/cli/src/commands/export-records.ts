@@ -18,6 +18,7 @@ import { findBucket } from '../bucket.ts'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { noteChange } from '../journal.ts'
+import { periodOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 import { createProgress } from '../progress.ts'
 import { withRedis } from '../with-redis.ts'
@@ -35,6 +36,8 @@ interface Options {
 const statementTimeoutMs = 30 * 60_000
 const objectTimeoutMs = 120_000
 
+const parsePeriod = periodOption('smh', 'Give a period such as 30s, 10m or 1h.')
+
 const guide = `
 Writes Parquet files in windows of received_at up to the watermark, so no record is missing and none is in two files.
 manifests/<n>.json is written last. docs/export.md shows how DuckDB and ClickHouse read the files, with deletions.
@@ -42,7 +45,7 @@ manifests/<n>.json is written last. docs/export.md shows how DuckDB and ClickHou
 Exit codes: 0 done, 1 failed (repeat it: it continues), 2 --verify has found problems.
 intake user export and intake device export print what is stored about a person.`
 
-export function defineExport(command: Command): void {
+export function define(command: Command): void {
   command
     .requiredOption('--to <target>', 'a folder (dir:PATH), or s3:PREFIX in the bucket of S3_BUCKET')
     .option('--kind <kinds>', 'logs, feedback, or both with a comma', parseKinds, kinds)
@@ -157,13 +160,4 @@ function parseKinds(text: string): ExportScope['kinds'] {
   const known = kinds.filter((kind) => names.includes(kind))
   if (known.length === names.length) return known
   throw new InvalidArgumentError(`Give ${kinds.join(', ')}, or both with a comma between them.`)
-}
-
-const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const
-
-function parsePeriod(text: string): number {
-  const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? []
-  const ms = Number(count) * units[unit as keyof typeof units]
-  if (ms >= 1_000) return ms
-  throw new InvalidArgumentError('Give a period such as 30s, 10m or 1h.')
 }

@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { plural, visibleJson } from '@intake/runtime'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
-import { createPolicyStore } from '@intake/access'
-import { exportSubject, subjectHash } from '@intake/records'
-import { noteChange } from '../journal.ts'
+import { exportSubject } from '@intake/records'
 import { withServices } from '../services.ts'
-import { personalSubject } from '../subjects.ts'
+import { noteSubject, personalSubject } from '../subjects.ts'
 import { note, printJsonLine } from '../print.ts'
 
 export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
@@ -25,12 +23,7 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
       withServices(async (services) => {
         const subject = personalSubject(kind, value, flags)
         const folder = flags.out
-        const subjectKey = await createPolicyStore({ redis: services.redis }).subjectKey()
-        await noteChange(services.redis, {
-          action: 'subject-exported',
-          subject: subjectHash(subject, subjectKey),
-          detail: { kind },
-        })
+        await noteSubject(services.redis, 'subject-exported', subject)
         const file = folder === undefined ? undefined : await createFile(folder)
         try {
           const write = file === undefined ? printJsonLine : lineWriter(file)

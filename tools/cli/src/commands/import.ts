@@ -5,9 +5,10 @@ import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis, type Redis } from '@intake/redis'
 import { pause, plural, withTimeout } from '@intake/runtime'
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import { noteChange, storeEntries } from '../journal.ts'
+import { numberOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 
 interface Options {
@@ -35,12 +36,12 @@ const pollMs = 500
 const progressMs = 5_000
 const connectTimeoutMs = 10_000
 
-export function defineImport(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<file>', 'the file; .gz is decompressed')
     .requiredOption('--map <map>', 'posthog, segment or csv:FILE')
     .requiredOption('--bundle <identifier>', 'the application that the events belong to')
-    .option('--rate <records>', 'records per second', parseRate, 5_000)
+    .option('--rate <records>', 'records per second', numberOption({ max: 1e6 }), 5_000)
     .option('--rejected <file>', 'where rejected lines go; default: <file>.rejected.ndjson')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', guide)
@@ -153,10 +154,4 @@ async function untilRoom(redis: Redis): Promise<void> {
     if (!isTold) note('waiting for workers to store what is in the queue')
     await pause(pollMs)
   }
-}
-
-function parseRate(text: string): number {
-  const rate = Number(text)
-  if (Number.isSafeInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate
-  throw new InvalidArgumentError('Give a number of records per second.')
 }

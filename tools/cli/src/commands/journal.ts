@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { print, printJson, printRow } from '../print.ts'
-import { requireTime } from '../require-time.ts'
+import { timeOption } from '../option-values.ts'
 import { withRedis } from '../with-redis.ts'
 
 const timeoutMs = 10_000
@@ -15,12 +15,12 @@ const actions = Object.entries(journalActions)
   .map(([action, subject]) => `${action.padEnd(24)}${subject}`)
   .join('\n')
 
-export function defineJournal(journal: Command): void {
+export function define(journal: Command): void {
   journal
     .option(
       '--since <time>',
       'only from this time on (ISO 8601, UTC unless it has an offset)',
-      requireTime,
+      timeOption,
     )
     .option('--json', 'print them as JSON')
     .addHelpText(

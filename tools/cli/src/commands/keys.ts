@@ -69,7 +69,7 @@ Examples:
   intake keys set key_0123456789ab --events-per-day 5000000
   intake keys suspend key_0123456789ab`
 
-export function defineKeys(keys: Command): void {
+export function define(keys: Command): void {
   keys.addHelpText('after', guide)
   addRules(keys.command('create').description('create a key and show it once'))
     .requiredOption('--name <name>', 'what the key is for')
@@ -195,10 +195,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/**
- * Converts the entries of an option to the stored list. The single entry `*` means all, which is
- * stored as an empty list.
- */
+/** The single entry `*` means all, which is stored as an empty list. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {
@@ -224,10 +221,7 @@ async function missing(store: ApiKeyStore, id: string): Promise<never> {
   throw new UsageError(`There is no key ${id} that can be read, or it is revoked.`)
 }
 
-/**
- * Warns of damaged entries in Redis. The keys in these entries are not listed, but a gateway that
- * read such an entry before the damage still accepts its key.
- */
+/** A gateway that read such an entry before it was damaged still accepts its key. */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {
     note(

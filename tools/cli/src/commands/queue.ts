@@ -19,7 +19,7 @@ Examples:
   intake queue pause --kind logs      feedback is stored as usual
   intake queue resume`
 
-export function defineQueue(queue: Command): void {
+export function define(queue: Command): void {
   queue.addHelpText('after', effect)
   for (const change of ['pause', 'resume'] as const) {
     queue

@@ -27,7 +27,7 @@ one. Gateways refuse ids that are older, because their records may have been dro
 Counts (intake.hours, intake.catalogue) are kept as long as logs, or longer: then they have no devices and no examples.
 --bundle keeps the logs or feedback of one application for a shorter time. They are dropped by days; general: no longer.`
 
-export function defineRetention(retention: Command): void {
+export function define(retention: Command): void {
   retention
     .command('set')
     .addArgument(new Argument('<kind>', 'what is kept').choices(retentionKinds))

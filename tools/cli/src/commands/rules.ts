@@ -19,9 +19,10 @@ import {
 } from '@intake/access'
 import { kinds } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
+import { numberOption } from '../option-values.ts'
 import { note, print, printJson, printJsonLine, printRow } from '../print.ts'
 import { dryRun, type DryRun } from '../rules/dry-run.ts'
 import { formatTable } from '../table.ts'
@@ -51,13 +52,18 @@ Examples:
   intake rules add sample 0.1 --bundle com.example.app --event scroll
   intake rules add remove params.email --bundle com.example.app`
 
-export function defineRules(rules: Command): void {
+export function define(rules: Command): void {
   defineAdd(rules)
   defineList(rules)
   defineRemove(rules)
   defineTest(rules)
 }
 
+const parseInteger = numberOption({
+  min: -Infinity,
+  pattern: /^-?\d{1,15}$/,
+  message: 'Give an integer.',
+})
 const conditionOptions = Object.fromEntries(
   conditionNames.map((name) => {
     const { option, help, type } = conditions[name]
@@ -241,11 +247,6 @@ function describeDryRun({ records, devices, not_stored: notStored, by_version: v
     `In the last day it would have matched ${records} ${plural(records, 'record')} of ${devices} ${plural(devices, 'device')}; ${notStored} would not be stored.`,
     ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
   ].join('\n\n')
-}
-
-function parseInteger(given: string): number {
-  if (/^-?\d{1,15}$/.test(given)) return Number(given)
-  throw new InvalidArgumentError('Give an integer.')
 }
 
 function requireJson(given: string): string {

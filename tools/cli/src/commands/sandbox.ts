@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { loopbackOrigins, parseCorsOrigins } from '@intake/config'
 import { createSandbox } from '@intake/sandbox'
 import { InvalidArgumentError, type Command } from 'commander'
+import { numberOption } from '../option-values.ts'
 import { note, print } from '../print.ts'
 
-export function defineSandbox(sandbox: Command): void {
+const parsePort = numberOption({ min: 0, max: 65_535, message: 'It must be from 0 to 65535.' })
+
+export function define(sandbox: Command): void {
   sandbox
-    .option('--port <number>', 'the port to listen on; 0 picks a free one', readPort, 3100)
+    .option('--port <number>', 'the port to listen on; 0 picks a free one', parsePort, 3100)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option(
       '--origin <origin...>',
@@ -40,10 +43,4 @@ function readOrigins(text: string, before: readonly string[]): string[] {
     throw new InvalidArgumentError('It must be an origin, such as http://sandbox:3100.')
   }
   return [...before, text]
-}
-
-function readPort(text: string): number {
-  const port = Number(text)
-  if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new InvalidArgumentError('It must be from 0 to 65535.')
 }

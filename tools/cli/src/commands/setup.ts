@@ -6,19 +6,16 @@ import { findClickHouse } from '../clickhouse.ts'
 import { findEndpoint } from '../endpoints.ts'
 import { operator } from '../journal.ts'
 import { note, print } from '../print.ts'
-import { requireTime } from '../require-time.ts'
+import { timeOption } from '../option-values.ts'
 
-/**
- * `intake setup`: prepares the services for gateways and workers. Running it again is safe, so it
- * may run at every start.
- */
-export function defineSetup(setup: Command): void {
+/** Running it again is safe, so it may run at every start. */
+export function define(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
     .option(
       '--new-shards-from <time>',
       'spread records from this time on (ISO 8601, UTC unless it has an offset) over the shards that were added to CLICKHOUSE_CLUSTER',
-      requireTime,
+      timeOption,
     )
     .addHelpText(
       'after',

@@ -30,7 +30,7 @@ Examples:
 
 ${exitCodeHelp} With --watch, the exit code is that of the last state.`
 
-export function defineStatus(status: Command): void {
+export function define(status: Command): void {
   status
     .option('--gateway <url...>', 'admin ports of gateways')
     .option('--worker <url...>', 'admin ports of workers')

@@ -4,7 +4,7 @@ import { addExportCommand } from './export.ts'
 
 const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
 
-export function defineSubject(parent: Command, kind: 'user' | 'device'): void {
+export function define(parent: Command, kind: 'user' | 'device'): void {
   addExportCommand(parent, kind, ids[kind])
   addEraseCommand(parent, kind, ids[kind])
   addUnsuppressCommand(parent, kind, ids[kind])

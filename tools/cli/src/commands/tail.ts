@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { isUuid } from '@intake/contract'
 import { followRecords, type FollowFilter } from '@intake/records'
+import { pause } from '@intake/runtime'
 import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
@@ -13,11 +15,7 @@ interface TailFlags extends FollowFilter {
 
 const timeoutMs = 30_000
 const retryMs = 2_000
-/**
- * If the output is more than this many seconds behind, the command prints the time up to which the
- * output is complete. Ordinarily, a record becomes visible within a minute of its arrival; a
- * gateway may need half of that minute to accept a feedback.
- */
+/** Usually a record is visible within a minute, and a feedback may take half of one to arrive. */
 const behindSecondsMax = 75
 
 const head =
@@ -44,7 +42,7 @@ interface ShortRow {
   rest: string
 }
 
-export function defineTail(tail: Command): void {
+export function define(tail: Command): void {
   tail
     .option('--bundle <identifier>', 'only this application')
     .option('--event <name>', 'only this event')
@@ -92,7 +90,10 @@ async function follow(
   let completeUntil: string | undefined
   let wasBehind = false
   try {
-    const since = await Promise.race([readClock(patientClickHouse), untilAborted(signal)])
+    const since = await Promise.race([
+      readClock(patientClickHouse),
+      once(signal, 'abort').then(() => undefined),
+    ])
     if (since === undefined) return note('ended')
     const follower = followRecords({
       clickhouse: patientClickHouse,
@@ -132,11 +133,6 @@ async function readClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<string>
   return clock?.now ?? ''
 }
 
-const untilAborted = (signal: AbortSignal) =>
-  new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
-
 /** Repeats reads while ClickHouse does not respond, for example because it restarts. */
 function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 'query' | 'lines'> {
   async function repeat<Result>(read: () => Promise<Result>): Promise<Result> {
@@ -151,15 +147,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
           (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))
         if (!mayPass || signal.aborted) throw error
         note(`ClickHouse does not respond, next try in ${retryMs / 1_000} s`)
-        await new Promise<void>((resolve) => {
-          const done = () => (
-            clearTimeout(timer),
-            signal.removeEventListener('abort', done),
-            resolve()
-          )
-          const timer = setTimeout(done, retryMs)
-          signal.addEventListener('abort', done, { once: true })
-        })
+        await pause(retryMs, { signal }).catch(() => undefined)
       }
     }
   }

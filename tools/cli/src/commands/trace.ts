@@ -4,7 +4,6 @@ import {
   searchOf,
   traceRecords,
   traceStates,
-  traceTables,
   type RecordSearch,
   type RecordServices,
   type Reservation,
@@ -49,7 +48,7 @@ Examples:
 
 Exit codes: 0 found, 2 a record is dead-lettered, 3 unknown, 1 the command failed.`
 
-export function defineTrace(trace: Command): void {
+export function define(trace: Command): void {
   trace
     .argument('[id]', 'id of a record, of its request, or feedback.id')
     .option('--key <key>', 'the Idempotency-Key, or the id that the client gave the record')
@@ -69,7 +68,8 @@ export function defineTrace(trace: Command): void {
         // A search by a client's own key needs Redis, because only Redis knows which id belongs to
         // the key.
         if (id === undefined) throw failure
-        report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
+        const found = await traceRecords({ clickhouse, redis: failure }, idSearch(id, flags))
+        report(found, undefined, flags)
       }
       return withRecords(find, { statementTimeoutMs, withoutRedis })
     })

@@ -1,19 +1,14 @@
 // What the three invented apps do, and what changes with their second release.
 
-/** Values of an event's parameters; a function draws one at random. */
 export type Params = Record<string, unknown>
 export type Pick = <T>(from: readonly T[]) => T
-
-export interface Release {
-  version_name: string
-  version_code: number
-}
 
 export interface DemoApp {
   bundle: string
   colour: readonly [number, number, number]
   share: number
-  releases: readonly [Release, Release]
+  /** Names of versions; the code of 2.4.0 is 240. */
+  releases: readonly [string, string]
   /** The part of the period after which it sends nothing more; 1: it goes on to the end. */
   fallsSilentAt: number
   screens: readonly string[]
@@ -33,10 +28,7 @@ export const demoApps: readonly DemoApp[] = [
     bundle: 'com.example.demo.shop',
     colour: [46, 92, 184],
     share: 0.5,
-    releases: [
-      { version_name: '2.4.0', version_code: 240 },
-      { version_name: '2.5.0', version_code: 250 },
-    ],
+    releases: ['2.4.0', '2.5.0'],
     fallsSilentAt: 1,
     screens: ['home', 'search', 'product', 'cart', 'checkout'],
     actions: [
@@ -58,10 +50,7 @@ export const demoApps: readonly DemoApp[] = [
     bundle: 'com.example.demo.fitness',
     colour: [30, 130, 76],
     share: 0.3,
-    releases: [
-      { version_name: '1.8.2', version_code: 182 },
-      { version_name: '1.9.0', version_code: 190 },
-    ],
+    releases: ['1.8.2', '1.9.0'],
     fallsSilentAt: 1,
     screens: ['today', 'workout', 'history'],
     actions: [
@@ -88,10 +77,7 @@ export const demoApps: readonly DemoApp[] = [
     bundle: 'com.example.demo.notes',
     colour: [150, 70, 140],
     share: 0.2,
-    releases: [
-      { version_name: '3.7.1', version_code: 371 },
-      { version_name: '4.0.0', version_code: 400 },
-    ],
+    releases: ['3.7.1', '4.0.0'],
     fallsSilentAt: 0.7,
     screens: ['list', 'note', 'settings'],
     actions: [
@@ -110,6 +96,11 @@ export const demoApps: readonly DemoApp[] = [
     }),
   },
 ]
+
+export const versionOf = (release: string) => ({
+  version_name: release,
+  version_code: Number(release.replaceAll('.', '')),
+})
 
 export const feedbackTexts = [
   'The new screen is lovely, thank you!',

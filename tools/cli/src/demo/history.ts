@@ -1,5 +1,14 @@
-import { createHash } from 'node:crypto'
-import { demoApps, feedbackTexts, phones, type DemoApp, type Params, type Pick } from './apps.ts'
+import { hash } from 'node:crypto'
+import { printUuid } from '@intake/contract'
+import {
+  demoApps,
+  feedbackTexts,
+  phones,
+  versionOf,
+  type DemoApp,
+  type Params,
+  type Pick,
+} from './apps.ts'
 
 export interface DemoEvent {
   /** Milliseconds since 1970. */
@@ -19,7 +28,6 @@ export interface DemoRun {
 }
 
 export interface HistoryOptions {
-  /** The number of log events. */
   events: number
   days: number
   /** The end of the period, in milliseconds since 1970. */
@@ -34,55 +42,33 @@ const devicesMax = 400
 /** Every so many devices, one sends a feedback. */
 const devicesPerFeedback = 3
 
-/** Invents what the devices of all demo apps have done in the last days. */
 export function inventHistory({ events, days, now, seed }: HistoryOptions): DemoRun[] {
   const random = createRandom(seed)
+  const pick = createPick(random)
   const from = now - days * dayMs
-  // Every app has two devices at least: one that gets the second release, and one that does not.
-  const devices = Math.min(devicesMax, Math.max(2 * demoApps.length, events / eventsPerDevice))
-  let left = events
-  return demoApps.flatMap((app, index) => {
-    const isLastApp = index === demoApps.length - 1
-    const ofApp = isLastApp ? left : Math.round(events * app.share)
-    left -= ofApp
+  const wanted = Math.min(devicesMax, events / eventsPerDevice)
+  const devices = demoApps.flatMap((app) => {
+    // Every app has two devices at least: one that gets the second release, and one that does not.
+    const length = Math.max(2, Math.round(wanted * app.share))
     const to = from + (now - from) * app.fallsSilentAt
-    const count = Math.max(2, Math.round(devices * app.share))
-    return Array.from({ length: count }, (_, number) => {
-      const own = Math.floor(ofApp / count) + (number < ofApp % count ? 1 : 0)
+    const someTime = () => from + random() * (to - from)
+    return Array.from({ length }, (_, number) => {
+      const runs = inventRuns(app, number, { seed, random, pick })
       // Every fifth device keeps the first release. The others change in the middle of the period.
       const updatedAt = number % 5 === 1 ? Infinity : from + (to - from) * (0.4 + random() * 0.3)
-      return inventDevice({ app, number, seed, own, from, to, updatedAt, random })
-    }).flat()
+      const runAt = (at: number) => runs[at < updatedAt ? 0 : 1]!
+      if (number % devicesPerFeedback === 0) {
+        const at = someTime()
+        const email = random() < 0.5 ? `user${number}@example.com` : undefined
+        runAt(at).feedback.push({ at, text: pick(feedbackTexts), email })
+      }
+      return { app, runs, runAt, to, updatedAt, someTime }
+    })
   })
-}
-
-interface DeviceOptions {
-  app: DemoApp
-  number: number
-  seed: number
-  own: number
-  from: number
-  to: number
-  updatedAt: number
-  random: () => number
-}
-
-function inventDevice(options: DeviceOptions): DemoRun[] {
-  const { app, number, seed, own, from, to, updatedAt, random } = options
-  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
-  const phone = pick(phones)
-  const runs = app.releases.map((release): DemoRun => ({
-    app,
-    deviceUuid: uuidOf(`${seed}/${app.bundle}/${number}`),
-    userId: `demo-user-${number + 1}`,
-    device: { ...phone, ...release, battery_level: 5 + Math.floor(random() * 95) },
-    events: [],
-    feedback: [],
-  }))
-  const runAt = (at: number) => runs[at < updatedAt ? 0 : 1]!
-  let left = own
-  while (left > 0) {
-    const at = from + random() * (to - from)
+  let left = events
+  for (let turn = 0; left > 0; turn++) {
+    const { app, runAt, to, updatedAt, someTime } = devices[turn % devices.length]!
+    const at = someTime()
     const isNew = at >= updatedAt
     const session = inventSession({ app, at, isNew, random, pick }).slice(0, left)
     // The rest of a session that would be in the future has not happened yet.
@@ -90,13 +76,26 @@ function inventDevice(options: DeviceOptions): DemoRun[] {
     runAt(at).events.push(...past)
     left -= past.length
   }
-  if (number % devicesPerFeedback === 0) {
-    const at = from + random() * (to - from)
-    const email = random() < 0.5 ? `user${number}@example.com` : undefined
-    runAt(at).feedback.push({ at, text: pick(feedbackTexts), email })
-  }
-  for (const { events } of runs) events.sort((a, b) => a.at - b.at)
-  return runs.filter(({ events, feedback }) => events.length + feedback.length > 0)
+  const runs = devices.flatMap((device) => device.runs)
+  for (const run of runs) run.events.sort((a, b) => a.at - b.at)
+  return runs.filter((run) => run.events.length + run.feedback.length > 0)
+}
+
+/** Invents a device, which has not done anything yet with either release. */
+function inventRuns(
+  app: DemoApp,
+  number: number,
+  { seed, random, pick }: { seed: number; random: () => number; pick: Pick },
+): DemoRun[] {
+  const phone = pick(phones)
+  return app.releases.map((release) => ({
+    app,
+    deviceUuid: printUuid(hash('sha256', `${seed}/${app.bundle}/${number}`)),
+    userId: `demo-user-${number + 1}`,
+    device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
+    events: [],
+    feedback: [],
+  }))
 }
 
 /** Invents the events of one use of an app: what a person looks at and does, until the end or a crash. */
@@ -127,6 +126,11 @@ export function inventSession(options: {
   return events
 }
 
+export const createPick =
+  (random: () => number): Pick =>
+  (list) =>
+    list[Math.floor(random() * list.length)]!
+
 /** Returns a generator of numbers from 0 to 1, which depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
@@ -136,10 +140,4 @@ export function createRandom(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-}
-
-/** Returns a UUID of version 8, which depends on the text only. */
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

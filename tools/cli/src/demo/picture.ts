@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib'
+import { crc32, deflateSync } from 'node:zlib'
 
 type Colour = readonly [number, number, number]
 
@@ -9,11 +9,7 @@ const paper: Colour = [248, 248, 250]
 const card: Colour = [226, 228, 234]
 const alarm: Colour = [214, 60, 60]
 
-/**
- * Draws a screenshot of an invented app as PNG: a bar in the app's colour, cards, and a message.
- *
- * @param variant moves the message, so that pictures differ
- */
+/** Draws a screenshot of an invented app as PNG. `variant` moves its message. */
 export function drawScreenshot(colour: Colour, variant: number): Buffer {
   const messageAt = bar + 30 + (variant % 5) * 66
   const colourAt = (x: number, y: number): Colour => {
@@ -46,14 +42,4 @@ function chunk(type: string, data: Buffer): Buffer {
   const sum = Buffer.alloc(4)
   sum.writeUInt32BE(crc32(content))
   return Buffer.concat([length, content, sum])
-}
-
-/** Node 20 has no `crc32` in `node:zlib`. */
-function crc32(data: Buffer): number {
-  let crc = 0xffffffff
-  for (const byte of data) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  }
-  return ~crc >>> 0
 }

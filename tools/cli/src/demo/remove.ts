@@ -1,8 +1,9 @@
-import { createApiKeyStore, createPolicyStore, type ApiKey } from '@intake/access'
-import { countStored, erase, subjectHash, type ErasureReport, type Services } from '@intake/records'
+import { createApiKeyStore, type ApiKey } from '@intake/access'
+import { countStored, erase, type ErasureReport, type Services } from '@intake/records'
 import { pause } from '@intake/runtime'
 import { confirmChange } from '../confirm-change.ts'
-import { noteChange, operator } from '../journal.ts'
+import { operator } from '../journal.ts'
+import { allOfKey, noteSubject } from '../subjects.ts'
 import { demoBundles } from './apps.ts'
 
 /** The name of the keys that `intake demo` creates. A key is a demo's only with its rules, too. */
@@ -11,10 +12,6 @@ export const demoKeyName = 'intake demo'
 /** After this time gateways know that a key is suspended. */
 const knownMs = 5_000
 
-/** The widest period that ClickHouse can compare with the time of a row. */
-const always = { from: new Date(0), to: new Date('2200-01-01') }
-
-/** Returns the keys of demos that have not been removed. */
 export async function findDemoKeys({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> {
   const keys = await createApiKeyStore({ redis }).list()
   return keys.filter(
@@ -26,16 +23,11 @@ export async function findDemoKeys({ redis }: Pick<Services, 'redis'>): Promise<
 /** The number of stored records of the keys, counting repeats. */
 export async function countDemo({ clickhouse }: Services, keys: ApiKey[]): Promise<number> {
   let rows = 0
-  for (const { id } of keys) {
-    rows += (await countStored(clickhouse, { kind: 'api-key', id, ...always })).records
-  }
+  for (const { id } of keys) rows += (await countStored(clickhouse, allOfKey(id))).records
   return rows
 }
 
-/**
- * Erases everything that demos have sent, like `intake purge`, and revokes their keys. A key is
- * revoked last, so that an interrupted removal finds it again.
- */
+/** A key is revoked last, so that an interrupted removal finds it again. */
 export async function removeDemo(
   services: Services,
   keys: readonly ApiKey[],
@@ -51,14 +43,9 @@ export async function removeDemo(
   await pause(knownMs)
   const reports: ErasureReport[] = []
   const rest = { ...options, leavesReplacedParts: true }
-  const subjectKey = await createPolicyStore({ redis }).subjectKey()
   for (const id of ids) {
-    const subject = { kind: 'api-key', id, ...always } as const
-    await noteChange(redis, {
-      action: 'erasure-begun',
-      subject: subjectHash(subject, subjectKey),
-      detail: { kind: subject.kind },
-    })
+    const subject = allOfKey(id)
+    const subjectKey = await noteSubject(redis, 'erasure-begun', subject)
     const report = await erase({ services, subject, subjectKey, ...rest })
     reports.push(report)
     if (isGone(report)) await setAll('revoked', [id])
@@ -66,6 +53,6 @@ export async function removeDemo(
   return reports
 }
 
-/** Whether nobody can read anything of the demo any more. ClickHouse may still have replaced parts. */
+/** Whether nobody can read anything of the demo. ClickHouse may still have replaced parts. */
 export const isGone = ({ remaining: { frames, rows, counts } }: ErasureReport): boolean =>
   frames + rows + counts === 0

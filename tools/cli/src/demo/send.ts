@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createIntake, createNodeClient } from '@intake/client/node'
 import { UsageError } from '../endpoints.ts'
-import { demoApps, phones, type Pick } from './apps.ts'
-import { createRandom, inventSession, type DemoRun } from './history.ts'
+import { demoApps, phones, versionOf } from './apps.ts'
+import { createPick, createRandom, inventSession, type DemoRun } from './history.ts'
 import { drawScreenshot } from './picture.ts'
 
-/** Where the demo sends. */
 export interface Target {
   url: string
   apiKey: string
@@ -15,7 +14,6 @@ export interface Target {
 const knownMs = 15_000
 const requestMs = 5_000
 const devicesAtOnce = 6
-/** How long one device may take to deliver what it has. */
 const deliveryMs = 60_000
 const liveDevices = 4
 
@@ -27,11 +25,7 @@ export interface Sent {
   reasons: string[]
 }
 
-/**
- * Waits until the gateway knows the key, because a client stops sending when its key is refused.
- *
- * @throws {UsageError} if no gateway responds, or it does not know the key in time
- */
+/** A client stops sending when its key is refused, so this waits until gateways know it. */
 export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   const deadline = performance.now() + knownMs
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
@@ -49,12 +43,7 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
 }
 
-/**
- * Sends what devices have done. Each device is a client of its own: it logs with a clock that runs
- * through its history, and sends when that clock has reached the present, as after days offline.
- *
- * @param options.rate the maximum number of events a second; undefined: as fast as possible
- */
+/** Each device is a client with a clock that runs through its history, as after days offline. */
 export async function sendHistory(
   runs: readonly DemoRun[],
   options: Target & { rate: number | undefined; signal: AbortSignal },
@@ -118,17 +107,13 @@ async function sendRun(
   return { left: left + lost, reason: left + lost === 0 ? undefined : (reason ?? 'no_response') }
 }
 
-/**
- * Sends events as they happen, until the signal is aborted. Resolves to their number.
- *
- * @param options.rate events a second
- */
+/** Sends so many events a second until the signal is aborted. Resolves to their number. */
 export async function sendLive(
   options: Target & { rate: number; seed: number; signal: AbortSignal },
 ): Promise<number> {
   const { url, apiKey, rate, seed, signal } = options
   const random = createRandom(seed + 1)
-  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
+  const pick = createPick(random)
   const devices = demoApps
     .filter(({ fallsSilentAt }) => fallsSilentAt === 1)
     .flatMap((app) =>
@@ -141,7 +126,7 @@ export async function sendLive(
           bundleIdentifier: app.bundle,
           storage: 'memory',
           userId: `demo-live-${number + 1}`,
-          device: { ...pick(phones), ...app.releases[1] },
+          device: { ...pick(phones), ...versionOf(app.releases[1]) },
           flushIntervalMs: 1_000,
         }),
       })),

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import {
   createObjectStore,
   describeStoreError,
@@ -8,20 +8,15 @@ import {
 import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
-/**
- * The beginning of the key of the probe object. It begins with `feedback/`, as the keys of
- * attachments do, because the rights of the access key may be limited to such keys.
- */
+/** Attachments begin with `feedback/`; the rights of the access key may be limited to such keys. */
 const prefix = 'feedback/doctor-'
 
-/**
- * Tries every right that Intake needs, with a probe object of a few bytes, and removes the object.
- */
+/** Tries every right that Intake needs, with an object of a few bytes, which it removes. */
 export async function examineBucket(settings: ObjectStoreSettings): Promise<Finding[]> {
   const { bucket } = settings
   const store = createObjectStore({ ...settings, timeoutMs })
   const body = Buffer.from('intake doctor')
-  const sha256 = createHash('sha256').update(body).digest('hex')
+  const sha256 = hash('sha256', body)
   const key = `${prefix}${randomUUID()}.txt`
   const findings: Finding[] = []
   const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { ClickHouseError, describeError, withClickHouse } from '@intake/clickhouse'
 import {
   inspectClickHouse,
   readClickHouseClock,
@@ -8,23 +8,17 @@ import {
 } from '@intake/schema'
 import { readPeriods, type Periods } from '@intake/records'
 import { keptFreeBytes } from '@intake/runtime'
-import { finding, type Finding } from './finding.ts'
+import { finding, findingIf, type Finding } from './finding.ts'
 
 export interface ClickHouseExamination {
   findings: Finding[]
   facts:
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
-        /**
-         * The mark of the installation; null if there is none. Undefined if tables or views are
-         * missing or differ from those of this version.
-         */
+        /** Null if there is none; undefined if tables or views differ from this version. */
         installation: string | null | undefined
         /** Undefined like `installation`. */
         periods: Periods | undefined
-        /**
-         * How many milliseconds ClickHouse's clock is ahead of this machine's. The measurement is
-         * not exact, so this is a range.
-         */
+        /** How far its clock is ahead of this machine's, within the error of the measurement. */
         aheadMs: { min: number; max: number }
       })
     | undefined
@@ -33,36 +27,29 @@ export interface ClickHouseExamination {
 const timeoutMs = 15_000
 const versionMin = [26, 3] as const
 
-/**
- * Examines ClickHouse. The facts are undefined if ClickHouse cannot be used.
- *
- * @param options.freeShareMin the share of each disk that must be free, from 0 to 1
- * @param options.dataDir the folder of this ClickHouse, if `npm start` runs it on this machine
- */
+/** The facts are undefined if it cannot be used. `npm start` runs one in `dataDir`. */
 export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },
   options: { freeShareMin: number; dataDir?: string | undefined },
 ): Promise<ClickHouseExamination> {
-  const clickhouse = createClickHouse({ ...server, requestTimeoutMs: timeoutMs })
   try {
-    const facts = await inspectClickHouse(clickhouse)
-    const { schemaDifferences } = facts
-    const isComplete = schemaDifferences.length === 0
-    const installation = isComplete ? await readInstallation(clickhouse) : undefined
-    const periods = isComplete ? await readPeriods(clickhouse) : undefined
-    const sentAt = Date.now()
-    const wallMs = await readClickHouseClock(clickhouse)
-    const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
-    return {
-      findings: findClickHouseProblems(facts, options),
-      facts: { ...facts, installation, periods, aheadMs },
-    }
+    return await withClickHouse({ ...server, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
+      const facts = await inspectClickHouse(clickhouse)
+      const isComplete = facts.schemaDifferences.length === 0
+      const installation = isComplete ? await readInstallation(clickhouse) : undefined
+      const periods = isComplete ? await readPeriods(clickhouse) : undefined
+      const sentAt = Date.now()
+      const wallMs = await readClickHouseClock(clickhouse)
+      const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
+      return {
+        findings: findClickHouseProblems(facts, options),
+        facts: { ...facts, installation, periods, aheadMs },
+      }
+    })
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     const full = options.dataDir === undefined ? undefined : findFullDisk(options.dataDir)
     return { findings: full === undefined ? [unusable(error)] : [full], facts: undefined }
-  } finally {
-    await clickhouse.close()
   }
 }
 
@@ -75,15 +62,12 @@ export function findClickHouseProblems(
   const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
   const wanted = versionMin.join('.')
   return [
-    ...(isOld
-      ? [
-          finding(
-            'clickhouse_version',
-            `ClickHouse has version ${version}, and at least ${wanted} is needed`,
-            `Upgrade ClickHouse to ${wanted}, the long-term support release, or later.`,
-          ),
-        ]
-      : []),
+    ...findingIf(
+      isOld,
+      'clickhouse_version',
+      `ClickHouse has version ${version}, and at least ${wanted} is needed`,
+      `Upgrade ClickHouse to ${wanted}, the long-term support release, or later.`,
+    ),
     ...schemaDifferences.map((difference) =>
       finding(
         'clickhouse_schema',

@@ -1,20 +1,12 @@
-import { finding, type Finding } from './finding.ts'
+import { findingIf, type Finding } from './finding.ts'
 
-/**
- * How many milliseconds the clock of a server is ahead of this machine's. The measurement is not
- * exact, so this is a range.
- */
+/** How far a clock is ahead of this machine's, within the error of the measurement. */
 export interface Ahead {
   min: number
   max: number
 }
 
-/**
- * Compares the clocks of Redis, ClickHouse and this machine. If one clock differs from the other
- * two, that clock is wrong.
- *
- * @param options.skewMaxMs the largest difference that gateways accept
- */
+/** If one clock differs from the other two by more than gateways accept, that clock is wrong. */
 export function findClockProblems(
   clocks: { redis: Ahead; clickhouse: Ahead },
   { skewMaxMs }: { skewMaxMs: number },
@@ -23,21 +15,19 @@ export function findClockProblems(
   const differs = ({ min, max }: Ahead) => min > skewMaxMs || max < -skewMaxMs
   const each = { min: clickhouse.min - redis.max, max: clickhouse.max - redis.min }
   const wrong = [differs(redis), differs(clickhouse), differs(each)]
-  if (!wrong.includes(true)) return []
   const [ofRedis, ofClickHouse, ofEach] = wrong
   const suspects = [
     ...(ofRedis && ofEach ? ['Redis'] : []),
     ...(ofClickHouse && ofEach ? ['ClickHouse'] : []),
     ...(ofRedis && ofClickHouse ? ['this machine'] : []),
   ]
-  return [
-    finding(
-      'clock_skew',
-      `the clock of Redis is ${print(redis)} and that of ClickHouse ${print(clickhouse)} of this machine; ` +
-        `at most ${skewMaxMs / 1_000} s is accepted`,
-      `Synchronise the clock of ${suspects.length === 1 ? suspects[0] : 'each machine'} with NTP, and those of the gateways.`,
-    ),
-  ]
+  return findingIf(
+    wrong.includes(true),
+    'clock_skew',
+    `the clock of Redis is ${print(redis)} and that of ClickHouse ${print(clickhouse)} of this machine; ` +
+      `at most ${skewMaxMs / 1_000} s is accepted`,
+    `Synchronise the clock of ${suspects.length === 1 ? suspects[0] : 'each machine'} with NTP, and those of the gateways.`,
+  )
 }
 
 function print({ min, max }: Ahead): string {

@@ -10,9 +10,6 @@ import { loadConfig } from '@intake/runtime/config'
 import { problemsOf } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
-/**
- * Finds settings of the services in an environment that are invalid or do not fit together.
- */
 export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
   const services = {
     gateway: () => loadConfig(GatewayConfig, env, checkGatewayConfig),

@@ -5,10 +5,7 @@ import { degraded, finding, type Finding } from './finding.ts'
 const restore =
   'Restore Redis from a backup, or write the named entries again: docs/operations/redis-lost-its-data.md says how.'
 
-/**
- * Finds entries of this installation in Redis that cannot be read. Reports only their names, which
- * reveal nothing of their content. `policy` is undefined if it cannot be read.
- */
+/** Reports only names, which reveal nothing. `policy` is undefined if it cannot be read. */
 export async function examineEntries(
   redis: Redis,
 ): Promise<{ findings: Finding[]; policy: StoredPolicy | undefined }> {

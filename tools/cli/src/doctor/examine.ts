@@ -7,7 +7,7 @@ import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
 import { findDifferences } from '../retention/correct-policy.ts'
-import { degraded, finding, type Finding } from './finding.ts'
+import { degraded, finding, findingIf, type Finding } from './finding.ts'
 import { examineReader } from './reader.ts'
 import { examineRedis, type RedisExamination } from './redis.ts'
 
@@ -19,10 +19,7 @@ export interface Examination {
 
 const settings = 'settings of gateway and worker in this environment'
 
-/**
- * Examines everything that an operator configures. Changes nothing except for a probe object in the
- * bucket.
- */
+/** Changes nothing except for a probe object in the bucket. */
 export async function examine(options: {
   redisUrl: string
   clickhouseUrl: string
@@ -134,41 +131,30 @@ function findRetentionProblems(
   )
 }
 
-/**
- * Finds out whether Redis and ClickHouse belong to the same installation.
- *
- * @param redis the mark of the installation in Redis; null if there is none
- * @param clickhouse the mark of the installation in ClickHouse; null if there is none. Undefined if
- * it is not known; another finding then reports why.
- */
+/** A mark is null if there is none, and undefined if another finding says why it is not known. */
 function findInstallationProblems(
   redis: string | null,
   clickhouse: string | null | undefined,
 ): Finding[] {
-  if (clickhouse === undefined || redis === clickhouse) {
-    return redis !== null || clickhouse === undefined ? [] : [notSetUp]
-  }
-  if (redis === null) {
-    return [
-      finding(
-        'redis_lost_its_data',
-        'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data',
-        'Correct REDIS_URL, restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
-      ),
-    ]
-  }
-  if (clickhouse === null) return [notSetUp]
+  if (clickhouse === undefined) return []
   return [
-    finding(
+    ...findingIf(
+      clickhouse === null,
+      'clickhouse_schema',
+      'this ClickHouse belongs to no installation',
+      'Run intake setup.',
+    ),
+    ...findingIf(
+      clickhouse !== null && redis === null,
+      'redis_lost_its_data',
+      'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data',
+      'Correct REDIS_URL, restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+    ),
+    ...findingIf(
+      clickhouse !== null && redis !== null && redis !== clickhouse,
       'configuration',
       'this Redis and this ClickHouse belong to different installations',
       'Correct REDIS_URL or CLICKHOUSE_URL.',
     ),
   ]
 }
-
-const notSetUp = finding(
-  'clickhouse_schema',
-  'this ClickHouse belongs to no installation',
-  'Run intake setup.',
-)

@@ -21,6 +21,10 @@ export const finding = (code: ProblemCode, detail: string, change: string): Find
   help: helpOf(code),
 })
 
+/** The finding, if its condition holds. */
+export const findingIf = (holds: boolean, ...said: Parameters<typeof finding>): Finding[] =>
+  holds ? [finding(...said)] : []
+
 export const degraded = (one: Finding): Finding => ({ ...one, state: 'degraded' })
 
 const sentence = (text: string) =>

@@ -1,4 +1,4 @@
-import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { ClickHouseError, describeError, withClickHouse } from '@intake/clickhouse'
 import { findZoneViolations } from '@intake/schema'
 import { readSecret } from '@intake/runtime'
 import { settingFinding } from './clickhouse.ts'
@@ -10,12 +10,13 @@ const timeoutMs = 15_000
 export async function examineReader(env: Record<string, string | undefined>): Promise<Finding[]> {
   const url = readSecret(env, 'PAGE_CLICKHOUSE_URL')
   if (url === undefined) return []
-  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
   try {
-    for (const view of ['dead_letters', 'watermark', 'logs', 'feedback']) {
-      await clickhouse.query(`SELECT * FROM intake.${view} LIMIT 0`)
-    }
-    return (await findZoneViolations(clickhouse, 'PAGE_CLICKHOUSE_URL')).map(settingFinding)
+    return await withClickHouse({ url, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
+      for (const view of ['dead_letters', 'watermark', 'logs', 'feedback']) {
+        await clickhouse.query(`SELECT * FROM intake.${view} LIMIT 0`)
+      }
+      return (await findZoneViolations(clickhouse, 'PAGE_CLICKHOUSE_URL')).map(settingFinding)
+    })
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     return [
@@ -25,7 +26,5 @@ export async function examineReader(env: Record<string, string | undefined>): Pr
         'Correct PAGE_CLICKHOUSE_URL: the user needs what deploy/clickhouse/users.xml grants reader.',
       ),
     ]
-  } finally {
-    await clickhouse.close()
   }
 }

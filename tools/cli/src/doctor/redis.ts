@@ -19,23 +19,17 @@ import {
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { examineEntries } from './entries.ts'
-import { degraded, finding, type Finding } from './finding.ts'
+import { degraded, finding, findingIf, type Finding } from './finding.ts'
 
 /** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
 const redisMemoryBytesMin = 128 * 1024 ** 2
 
 const connectTimeoutMs = 10_000
-/**
- * The timeout for the whole examination. It leaves time for a few servers or replicas that do not
- * respond.
- */
+/** Leaves time for a few servers or replicas that do not respond. */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/**
- * The largest `maxmemory`, as a share of the machine's memory. Redis needs the rest while it
- * rewrites its append-only file.
- */
+/** The largest share of the machine's memory: Redis needs the rest while it rewrites its log. */
 const machineShareMax = 0.75
 const versionMin = 7
 
@@ -50,13 +44,7 @@ export interface RedisExamination {
   facts: (RedisInspection & { shards: number; policy: StoredPolicy | undefined }) | undefined
 }
 
-/**
- * Examines Redis: each server that holds keys of Intake, and the replicas.
- *
- * @param options.assertsDurability whether the operator asserts that unreadable settings are
- *   correct
- * @param options.replicasMin how many replicas each server must have
- */
+/** Examines each server that holds keys of Intake, and the replicas. */
 export async function examineRedis(
   url: string,
   options: RedisExpectations,
@@ -107,16 +95,19 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
       ),
       ...facts.servers.flatMap((one) => findRedisProblems(one, options)),
       ...facts.replicas.flatMap((one) => findReplicaProblems(one, options)),
-      ...findShardProblems(lost),
+      ...findingIf(
+        lost.length > 0,
+        'redis_lost_its_data',
+        `the Redis of the queue shards ${lost.join(', ')} holds nothing of this installation: it has lost its data`,
+        'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+      ),
       ...entries.findings,
     ],
     facts: { ...facts, shards: shards.length, policy: entries.policy },
   }
 }
 
-/**
- * Why the server that holds the keys of a hash tag accepts no writes; undefined if it accepts them.
- */
+/** Why the server that holds a hash tag accepts no writes; undefined if it accepts them. */
 async function refusalOf(
   redis: Redis,
   tag: string,
@@ -153,17 +144,6 @@ function findReplicaProblems(
   ]
 }
 
-function findShardProblems(lost: readonly number[]): Finding[] {
-  if (lost.length === 0) return []
-  return [
-    finding(
-      'redis_lost_its_data',
-      `the Redis of the queue shards ${lost.join(', ')} holds nothing of this installation: it has lost its data`,
-      'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
-    ),
-  ]
-}
-
 /** Finds problems in the settings of a primary that accepts writes, or of a replica. */
 export function findRedisProblems(
   { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
@@ -171,15 +151,12 @@ export function findRedisProblems(
 ): Finding[] {
   const server = titleOf({ name, isReplica })
   return [
-    ...(Number.parseInt(version, 10) >= versionMin
-      ? []
-      : [
-          finding(
-            'redis_version',
-            `${server} has version ${version}, and at least ${versionMin} is needed`,
-            `Upgrade to Redis ${versionMin} or Valkey 7.2, or later.`,
-          ),
-        ]),
+    ...findingIf(
+      !(Number.parseInt(version, 10) >= versionMin),
+      'redis_version',
+      `${server} has version ${version}, and at least ${versionMin} is needed`,
+      `Upgrade to Redis ${versionMin} or Valkey 7.2, or later.`,
+    ),
     ...durabilityViolations.map((violation) =>
       finding(
         'redis_could_lose_records',
@@ -187,60 +164,49 @@ export function findRedisProblems(
         'Set it at once with CONFIG SET, and in the configuration file of Redis, which applies after a restart.',
       ),
     ),
-    ...(isDurabilityUnreadable && !assertsDurability
-      ? [
-          finding(
-            'redis_could_lose_records',
-            `${server} hides its settings (CONFIG GET)`,
-            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, check the settings yourself and ' +
-              'set REDIS_DURABILITY=asserted for the gateways and for doctor.',
-          ),
-        ]
-      : []),
+    ...findingIf(
+      isDurabilityUnreadable && !assertsDurability,
+      'redis_could_lose_records',
+      `${server} hides its settings (CONFIG GET)`,
+      'Let the user in REDIS_URL run CONFIG GET; where that is not possible, check the settings yourself and ' +
+        'set REDIS_DURABILITY=asserted for the gateways and for doctor.',
+    ),
     ...findMemoryProblems(server, memory),
   ]
 }
 
 function findMemoryProblems(server: string, memory: RedisFacts['memory']): Finding[] {
   const { maxBytes, machineBytes, compactHashFields = Infinity } = memory
-  const findings: Finding[] = []
-  if (maxBytes === 0) {
-    findings.push(
-      finding(
-        'redis_memory',
-        `${server} has no memory limit (maxmemory 0)`,
-        'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
-          'log. Gateways refuse records before the limit is reached.',
-      ),
-    )
-  } else if (maxBytes < redisMemoryBytesMin) {
-    findings.push(
-      finding(
-        'redis_memory',
-        `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(redisMemoryBytesMin)} is needed`,
-        'Set maxmemory to twice the size of what waits during the longest outage of ClickHouse that you expect, ' +
-          'at 400 bytes per record.',
-      ),
-    )
-  } else if (machineBytes > 0 && maxBytes > machineBytes * machineShareMax) {
-    findings.push(
-      finding(
-        'redis_memory',
-        `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
-        'Set maxmemory to half of the memory of the machine: the system would end Redis before the limit applies.',
-      ),
-    )
-  }
-  if (compactHashFields < bucketFieldsMax) {
-    findings.push(
-      finding(
-        'redis_memory',
-        `${server} has hash-max-listpack-entries ${compactHashFields}, so an idempotency key takes three times the memory`,
-        `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
-      ),
-    )
-  }
-  return findings
+  const isSmall = maxBytes > 0 && maxBytes < redisMemoryBytesMin
+  const isLarge = !isSmall && machineBytes > 0 && maxBytes > machineBytes * machineShareMax
+  return [
+    ...findingIf(
+      maxBytes === 0,
+      'redis_memory',
+      `${server} has no memory limit (maxmemory 0)`,
+      'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
+        'log. Gateways refuse records before the limit is reached.',
+    ),
+    ...findingIf(
+      isSmall,
+      'redis_memory',
+      `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(redisMemoryBytesMin)} is needed`,
+      'Set maxmemory to twice the size of what waits during the longest outage of ClickHouse that you expect, ' +
+        'at 400 bytes per record.',
+    ),
+    ...findingIf(
+      isLarge,
+      'redis_memory',
+      `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
+      'Set maxmemory to half of the memory of the machine: the system would end Redis before the limit applies.',
+    ),
+    ...findingIf(
+      compactHashFields < bucketFieldsMax,
+      'redis_memory',
+      `${server} has hash-max-listpack-entries ${compactHashFields}, so an idempotency key takes three times the memory`,
+      `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
+    ),
+  ]
 }
 
 const mib = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`

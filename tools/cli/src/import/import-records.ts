@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Policy } from '@intake/access'
 import { dayMs, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
 import { deriveIdentity } from '@intake/identity'
@@ -26,7 +26,7 @@ export interface ImportOptions {
   rows: AsyncIterable<SourceRow>
   map: SourceMap
   bundleIdentifier: string
-  /** Records per second. */
+  /** The number of records in a second. */
   rate: number
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   producer: FrameProducer
@@ -156,15 +156,13 @@ function requireKept(
 /** A source without ids is identified by the number and text of its lines. */
 function identityOf({ id, timeMs }: SourceEvent, { line, text }: SourceRow, bundle: string) {
   const key = id === undefined ? ['line', bundle, line, text] : ['id', bundle, id]
-  const sha256 = createHash('sha256').update(JSON.stringify(key)).digest('hex')
+  const sha256 = hash('sha256', JSON.stringify(key))
   return deriveIdentity({ id: sha256, time: '' }, 0, timeMs)
 }
 
 /** The device of a source that has no UUID: derived from the name that it has. */
 const deviceUuid = (device: string) =>
-  isUuid(device)
-    ? device.toLowerCase()
-    : printUuid(createHash('sha256').update(`device ${device}`).digest('hex'))
+  isUuid(device) ? device.toLowerCase() : printUuid(hash('sha256', `device ${device}`))
 
 /** Errors of other kinds end the import. */
 function reasonOf(error: unknown): string {

@@ -6,13 +6,9 @@ import { UsageError } from '../endpoints.ts'
 import { isObject, RejectedError, requireText, requireTimeMs, textAt } from './source-event.ts'
 import type { SourceEvent } from './source-event.ts'
 
-/** How a kind of file is read. */
 export interface SourceMap {
   format: 'json' | 'csv'
-  /**
-   * @param row the JSON value of a line, or the cells of CSV by the names in the header
-   * @throws {RejectedError} if it has no event
-   */
+  /** @throws {RejectedError} if a line of JSON, or the cells of CSV by their names, are no event */
   read: (row: unknown) => SourceEvent
 }
 
@@ -52,12 +48,7 @@ const segment: Places = {
   },
 }
 
-/**
- * Returns the map for an option.
- *
- * @param parse parses JSON
- * @throws {UsageError} if it is unknown, or if the file of a CSV map is wrong
- */
+/** @throws {UsageError} if the map is unknown, or if the file of a CSV map is wrong */
 export async function findMap(name: string, parse: (text: string) => unknown): Promise<SourceMap> {
   if (name.startsWith('csv:')) return { format: 'csv', read: await readCsvMap(name.slice(4)) }
   if (name === 'posthog') {

@@ -10,10 +10,7 @@ export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revo
 /** The headings of `describeKey`. Standard output has only the keys, so print them as a note. */
 export const headings = ['id', 'name', 'bundles', 'created', 'state', 'origins and limits']
 
-/**
- * The cells of a line about a key. Only the key's own limits are shown; for any other limit, the
- * default of the gateways applies.
- */
+/** Shows only the key's own limits; for any other, the default of the gateways applies. */
 export function describeKey(key: ApiKey): string[] {
   const { id, name, bundleIdentifiers, origins, limits, createdAt } = key
   return [

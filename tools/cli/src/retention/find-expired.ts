@@ -3,9 +3,11 @@ import {
   findExpiredRows,
   listExpiredMonths,
   readPeriods,
+  retentionKinds,
   type ApplicationPeriod,
   type ExpiredRows,
   type ExpiredScope,
+  type RetentionKind,
   type Services,
 } from '@intake/records'
 import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
@@ -21,10 +23,9 @@ export interface Expired {
   objects: number
 }
 
-/** When data expires. */
 export interface Expiry {
   /** For each kind, the time before which its data is expired; undefined if it never expires. */
-  before: Record<'logs' | 'feedback' | 'counts' | 'dead-letters', Date | undefined>
+  before: Record<RetentionKind, Date | undefined>
   applications: ExpiredScope[]
 }
 
@@ -39,12 +40,9 @@ export async function readExpiry(
   const before = (period: number | undefined) =>
     period === undefined ? undefined : new Date(now.getTime() - period * dayMs)
   return {
-    before: {
-      logs: before(days.logs),
-      feedback: before(days.feedback),
-      counts: before(days.counts),
-      'dead-letters': before(days['dead-letters']),
-    },
+    before: Object.fromEntries(
+      retentionKinds.map((kind) => [kind, before(days[kind])]),
+    ) as Expiry['before'],
     applications: [...scopesOf(applications, now)],
   }
 }

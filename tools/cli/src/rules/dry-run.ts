@@ -25,11 +25,7 @@ interface Condition {
   params: QueryParams
 }
 
-/**
- * Counts the stored records that arrived in the last day and on which a rule would have acted. A
- * stored event that was sampled counts for all events that it represents. Records that other rules
- * dropped are not stored and so are not counted.
- */
+/** A sampled event counts for all that it represents. What other rules dropped is not stored. */
 export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
   choice: RuleChoice,
@@ -62,10 +58,7 @@ export async function dryRun(
   return { records, devices, not_stored, by_version: byVersion }
 }
 
-/**
- * Selects the records that arrived in the last day. A `time` may be up to 30 days before the
- * arrival, or 10 minutes after it. The limits on `time` leave a margin.
- */
+/** A `time` may be 30 days before the arrival or 10 minutes after it; there is a margin. */
 const recordsOf = (kind: RecordKind, where: string) => `
   SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,
     ${kind === 'logs' ? '1 / sample_rate' : 'toFloat64(1)'} AS weight
@@ -74,7 +67,6 @@ const recordsOf = (kind: RecordKind, where: string) => `
     AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
     AND ${where}`
 
-/** Returns an SQL condition on a record: true if the rule would have prevented its storage. */
 function notStored({ action }: RuleChoice): string {
   if (action === 'sample') {
     return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'

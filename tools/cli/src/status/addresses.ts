@@ -12,12 +12,7 @@ const variables = {
 } as const
 const services = ['gateway', 'worker', 'console'] as const
 
-/**
- * Returns the admin ports of the processes: the given ones, else those in the environment, else
- * those of the running stack.
- *
- * @throws {UsageError} if there are none; the error says where they were looked for
- */
+/** Returns the ports that are given, else those of the environment, else those of the stack. */
 export async function findAddresses(
   given: Partial<Record<Address['service'], string[]>>,
 ): Promise<Address[]> {

@@ -34,10 +34,7 @@ function describeProblem(problem: SharedProblem, now: Date): string {
   return `${code}, for ${since(problem.since, now)}, at ${from.join(' ')}\n  ${visibleLine(detail)}\n  ${help}`
 }
 
-/**
- * The table of records. The state of the queues is taken from one worker, because all report the
- * same. Rates are added up over all processes.
- */
+/** The state of the queues is from one worker, because all report the same; rates are sums. */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
     const values = services.map(read).filter((value) => value !== undefined)
@@ -79,10 +76,7 @@ function describeRecords(services: readonly ServiceStatus[]): string {
   return `${formatTable([heads, ...rows])}\n* waiting + in progress + postponed`
 }
 
-/**
- * The table of the queue's shards, from one worker, because all report the same. Empty if the queue
- * is not sharded.
- */
+/** The shards are those of one worker, because all report the same. Empty without shards. */
 function describeShards(services: readonly ServiceStatus[]): string[] {
   const shards = services.flatMap(({ queue_shards: held }) =>
     Array.isArray(held) ? [held] : [],
@@ -96,7 +90,6 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-/** A sentence about the rules. The list is empty if no gateway follows a rule. */
 function describeRules(services: readonly ServiceStatus[]): string[] {
   const followed = services.flatMap(({ rules }) => rules ?? [])
   const count = new Set(followed.map(({ id }) => id)).size
@@ -119,7 +112,6 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
   return formatTable(rows)
 }
 
-/** Describes the current work of a process. */
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
   const shards = service.queue_shards

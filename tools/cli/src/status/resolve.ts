@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises'
 import { withTimeout } from '@intake/runtime'
 import type { Address } from './addresses.ts'
 
-/** Resolves a host name to its IPv4 addresses; rejects when there are none. */
 type Resolve = (hostname: string) => Promise<string[]>
 
 const timeoutMs = 3_000
@@ -14,10 +13,8 @@ const resolveIpv4: Resolve = async (hostname) => {
 }
 
 /**
- * Replaces a host name that has several IP addresses by one entry for each address, because each
- * address belongs to a different process. Scaled services in Docker Compose and headless services
- * in Kubernetes have such names. A name that cannot be resolved is kept, so that the request to it
- * reports the reason.
+ * Each address of a name is a process, in Docker Compose and of headless services in Kubernetes. A
+ * name that cannot be resolved is kept, so that its request says why.
  */
 export async function resolveProcesses(
   address: Address,

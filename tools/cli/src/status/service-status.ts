@@ -17,10 +17,7 @@ const Problem = Type.Object({
   help: Type.String(),
 })
 
-/**
- * The members of `/status` that the command uses. With `--json` the command also prints all other
- * members.
- */
+/** What the command uses of `/status`. With `--json` it also prints all other members. */
 export const ServiceStatus = Type.Object({
   service: Type.Union([Type.Literal('gateway'), Type.Literal('worker'), Type.Literal('console')]),
   state,
@@ -47,10 +44,7 @@ export const ServiceStatus = Type.Object({
       ),
     ),
   ),
-  /**
-   * From a gateway: the number of shards, and the shards to which it currently adds no frames. From
-   * a worker: what each shard holds.
-   */
+  /** A gateway says which shards it does not use, a worker what each shard holds. */
   queue_shards: Type.Optional(
     orNull(
       Type.Union([
@@ -59,10 +53,7 @@ export const ServiceStatus = Type.Object({
       ]),
     ),
   ),
-  /**
-   * The rules that a gateway follows. `matches` counts the records that a rule has acted on since
-   * the gateway started.
-   */
+  /** `matches` counts what a rule has acted on since the gateway started. */
   rules: Type.Optional(Type.Array(Type.Object({ id: Type.String(), matches: number }))),
   stored_per_second: Type.Optional(byKind(number)),
   insert_in_progress_seconds: Type.Optional(byKind(number)),
@@ -84,10 +75,7 @@ export interface Unresponsive {
 
 const timeoutMs = 3_000
 
-/**
- * Asks a process for its status. If the process gives no valid status, the result has the problem
- * `process_ends`.
- */
+/** A process without a valid status has the problem `process_ends`. */
 export async function askService(address: Address): Promise<AskedService> {
   try {
     const response = await fetch(`${address.url}/status`, {

@@ -4,11 +4,7 @@ import type { Address } from './addresses.ts'
 import { resolveProcesses } from './resolve.ts'
 import { askService, type AskedService } from './service-status.ts'
 
-/**
- * The codes of problems of the queues. Every worker reports such a problem, but with different
- * details, because each worker reads the queues at a different moment. So these problems are
- * combined by their code alone.
- */
+/** Each worker reads the queues at another moment, so these are combined by their code alone. */
 const sharedCodes: ReadonlySet<string> = new Set([
   'queue_paused',
   'backlog',

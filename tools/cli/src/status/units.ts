@@ -22,6 +22,5 @@ export function duration(seconds: number | null | undefined): string {
     : `${Math.round(seconds / 86_400)} d`
 }
 
-/** Formats the time that has passed since `time` (ISO 8601). */
 export const since = (time: string, now: Date): string =>
   duration(Math.max(0, now.getTime() - Date.parse(time)) / 1_000)

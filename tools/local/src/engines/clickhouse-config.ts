@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
@@ -132,12 +132,7 @@ function playRules(path: string) {
     </rule>`
 }
 
-/**
- * Prints a handler for queries.
- *
- * @param credentials XML that sets one user for all requests; without it, each request is
- * authenticated by the credentials in the request
- */
+/** Without `credentials`, each request is authenticated by its own. */
 function queryHandler(credentials = '') {
   return `<handler>
         <type>dynamic_query_handler</type>
@@ -146,16 +141,10 @@ function queryHandler(credentials = '') {
       </handler>`
 }
 
-/**
- * The number of bytes of free memory for which the engine gives a query one thread. The default is
- * 1 GiB. This engine may use little memory, so with the default a query would get only one thread.
- */
+/** A query gets a thread for so much free memory: with the default of 1 GiB only one. */
 const memoryPerThread = 128 * 1024 ** 2
 
-/**
- * Settings that analysts may not change, besides those that the deployed server's file fixes. The
- * file cannot fix these too, because that server may run ClickHouse 26.3, which lacks them.
- */
+/** Analysts may not change these. The file of deployed servers cannot fix what 26.3 lacks. */
 const fixedFrom26_6 = [
   'max_threads_min_free_memory_per_thread',
   'query_plan_optimize_join_order_max_searched_plans',
@@ -222,7 +211,7 @@ export function usersConfig(
 }
 
 function passwordEdit([user, password]: [string, string]): [RegExp, string] {
-  const hex = createHash('sha256').update(password).digest('hex')
+  const hex = hash('sha256', password)
   return [
     new RegExp(` from_env="CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256"/>`),
     `>${hex}</password_sha256_hex>`,

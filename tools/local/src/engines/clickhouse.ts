@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,28 +18,17 @@ const probeTimeoutMs = 1_000
 const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url))
 
 export interface ClickHouseOptions extends ServiceOptions {
-  /**
-   * Path of a program `clickhouse`, which runs as a server with the same users instead of the
-   * embedded engine. Such a server itself restricts `file()` to a folder.
-   */
+  /** A program `clickhouse` that runs instead of the engine, and restricts `file()` itself. */
   serverProgram?: string | undefined
-  /**
-   * The port in the URLs for people, which are `analystUrl` and `playUrl`. Default: the port of the
-   * server.
-   */
+  /** The port in `analystUrl` and `playUrl`. Default: the port of the server. */
   publicPort?: number
-  /** Password of the user `intake`, which has all rights. Default: a new random one. */
+  /** The user `intake` has all rights. Each password is by default a new random one. */
   password?: string
-  /**
-   * Password of the user `worker`, which may insert into the raw tables. Default: a new random one.
-   */
+  /** `worker` may insert into the raw tables. */
   workerPassword?: string
-  /**
-   * Password of the user `reader`, with which workers read the data that they show and send.
-   * Default: a new random one.
-   */
+  /** With `reader`, consoles read what they show and send. */
   readerPassword?: string
-  /** Password of the user `analyst`, which may read the views. Default: a new random one. */
+  /** `analyst` may read the views. */
   analystPassword?: string
   /** Memory limit of the whole server, in bytes. Default: 2 GiB. */
   memoryBytesMax?: number
@@ -49,15 +38,9 @@ export interface ClickHouseOptions extends ServiceOptions {
   niceness?: number
   /** The time after which a query of `analyst` or `reader` is cancelled. Default: 150 seconds. */
   queryMsMax?: number
-  /**
-   * The time after which the server is ended if a cancelled query is still running. Default: 30
-   * seconds.
-   */
+  /** When the server ends if a cancelled query still runs. Default: 30 seconds. */
   killMsMax?: number
-  /**
-   * Whether queries are logged to `system.query_log`. Default: no, because any user can fill this
-   * log with the texts of queries, and the engine never removes the log of an earlier process.
-   */
+  /** Any user can fill this log, and the engine never removes an earlier one. Default: no. */
   logQueries?: boolean
   /** Called with a sentence when a query is cancelled, and when a query makes the server end. */
   say?: (sentence: string) => void
@@ -68,21 +51,11 @@ export interface ClickHouse extends Service {
   readerUrl: string
   /** The URL for queries: that of `analyst`, or of `intake` if there is no user `analyst`. */
   analystUrl: string
-  /**
-   * A link to the engine's page for queries, which logs in the user `analyst`. It contains a secret
-   * that depends on that user's password. Undefined if there is no user `analyst`.
-   */
+  /** A secret link that logs in `analyst` on the page for queries; undefined without the user. */
   playUrl: string | undefined
-  /**
-   * Why the system cannot confine the process to its own files. Undefined if the process is
-   * confined; only then is there a user `analyst`.
-   */
+  /** The reason why the process is not confined to its files; then there is no `analyst`. */
   unconfined: string | undefined
-  /**
-   * Why the system cannot keep the process from connecting to other servers; undefined if it can.
-   * If there is a reason, the user `intake` can make the process connect to other servers. The user
-   * `analyst` never has the rights to do so.
-   */
+  /** The reason why the user `intake` could make the process connect to other servers. */
   unconfinedNetwork: string | undefined
 }
 
@@ -184,28 +157,19 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   }
 }
 
-/**
- * Removes two kinds of files that a killed engine left. One is the temporary data of its queries,
- * which the check of free space before the start would count as used. The other is its log of
- * queries, which no engine uses again.
- */
+/** A killed engine leaves temporary data and a log of queries, which none uses again. */
 function removeLeftovers(tablesDir: string) {
   for (const folder of ['tmp', 'data/system/query_log']) {
     rmSync(join(tablesDir, folder), { recursive: true, force: true })
   }
 }
 
-/**
- * The secret path of the page for queries. Every user can make the engine show its configuration,
- * so the path contains a hash and not the password.
- */
+/** The path has only a hash, because every user can make the engine show its configuration. */
 function playPathOf(analystPassword: string) {
-  return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
+  return `/play/${hash('sha256', `play:${analystPassword}`)}`
 }
 
-/**
- * The link to the page for queries. Its parameter `url` is the URL to which the page sends queries.
- */
+/** The page sends queries to its parameter `url`. */
 function playUrlOf(origin: string, path: string) {
   const url = `${origin}${path}`
   return `${url}?url=${encodeURIComponent(url)}`

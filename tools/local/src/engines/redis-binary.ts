@@ -26,9 +26,8 @@ export interface FindRedisOptions {
 }
 
 /**
- * Finds an installed Valkey or Redis server. If there is none, downloads the package of the Linux
- * distribution once and unpacks it below `node_modules`. Unlike an installation, unpacking needs no
- * root privileges, changes nothing else on the system and starts no system service.
+ * If no Valkey or Redis is installed, unpacks the package of the distribution below `node_modules`,
+ * which needs no root and changes nothing else.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
@@ -90,10 +89,7 @@ function subfolders(folder: string) {
   return readdirSync(folder).map((name) => join(folder, name))
 }
 
-/**
- * Downloads the packages and unpacks them. If the download fails, runs `apt-get update` and tries
- * once more, because the package lists may be outdated or, in a fresh image, absent.
- */
+/** Tries once more with new package lists: they may be outdated, or absent in a new image. */
 async function unpackDebs(
   cacheDir: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
@@ -132,10 +128,7 @@ async function download(options: ExecFileOptions) {
   await run('apt-get', ['download', ...names], options)
 }
 
-/**
- * Moves the folder into place. If another process has put a working program there meanwhile, keeps
- * that program.
- */
+/** Keeps a working program that another process has put there meanwhile. */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return
   await rm(cacheDir, { recursive: true, force: true })

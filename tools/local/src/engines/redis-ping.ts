@@ -2,11 +2,7 @@ import { connect } from 'node:net'
 
 const timeoutMs = 1000
 
-/**
- * Resolves to whether the Redis on the port accepts the password and responds to PING. Uses no
- * client library: a library would reconnect, queue commands and write logs, but a probe must try
- * only once.
- */
+/** Uses no client library, which would reconnect, queue commands and write logs. */
 export function pingRedis({ port, password }: { port: number; password: string }) {
   return new Promise<boolean>((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })

@@ -9,11 +9,8 @@ import { pingRedis } from './redis-ping.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
 export interface RedisOptions extends ServiceOptions {
-  /** Password of the user `default`. Default: a new random one. */
   password?: string
-  /**
-   * The memory limit in Redis notation. Redis refuses writes beyond this limit and evicts nothing.
-   */
+  /** The memory limit in Redis notation. Redis refuses writes beyond it and evicts nothing. */
   maxmemory?: string
   /** Called with one sentence before Redis is downloaded. */
   say?: (sentence: string) => void
@@ -54,10 +51,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })
 }
 
-/**
- * Prints the configuration of Redis. The password is in this file and not in a command-line
- * argument, because every user of the machine can read arguments.
- */
+/** The password is no argument of the command line, because every user could read it. */
 function redisConfig(options: {
   dataDir: string
   port: number

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort } from '../supervisor/ports.ts'
+import { tryFetch } from '../supervisor/try-fetch.ts'
 import { startChild } from '../supervisor/child.ts'
 import { untilReady } from '../supervisor/until-ready.ts'
 import { makePrivateDir } from './private-dir.ts'
@@ -9,15 +10,12 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 
 export interface S3Options extends ServiceOptions {
-  /** The access key of the owner, who has all rights that Intake uses. Default: `intake`. */
+  /** The owner has all rights that Intake uses. Secrets are by default new random ones. */
   accessKey?: string
-  /** The secret key of the owner. Default: a new random key. */
   secretKey?: string
-  /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
+  /** `gateway` may put and remove objects. */
   gatewaySecretKey?: string
-  /**
-   * The secret key of `worker`, which may get objects and put thumbnails. Default: a random one.
-   */
+  /** `worker` may get objects and put thumbnails. */
   workerSecretKey?: string
   /** A second pair of keys with the owner's rights, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }
@@ -73,11 +71,6 @@ export async function startS3(options: S3Options): Promise<S3> {
 }
 
 async function refusesAnonymous(port: number) {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) })
-    await response.arrayBuffer()
-    return response.status === 403 && response.headers.get('server') === 'intake-s3'
-  } catch {
-    return false // not listening yet
-  }
+  const reply = await tryFetch(`http://127.0.0.1:${port}/`, 1_000)
+  return reply?.status === 403 && reply.headers.get('server') === 'intake-s3'
 }

@@ -17,15 +17,11 @@ export interface ServiceOptions {
   ownSession?: boolean
   /** Timeout for the service to become ready, in milliseconds. */
   readyMs?: number
-  /**
-   * Aborts the start: the call then leaves no process and rejects. Has no effect after the start.
-   */
+  /** Aborts the start, which then leaves no process. Has no effect later. */
   signal?: AbortSignal | undefined
 }
 
-/**
- * Returns a random text of letters and digits, which needs no quoting in a URL, a file or a shell.
- */
+/** A secret has letters and digits, which need no quoting in a URL, a file or a shell. */
 export function randomSecret(): string {
   return randomBytes(24).toString('hex')
 }

@@ -1,4 +1,5 @@
 import { type Child, startChild } from '../supervisor/child.ts'
+import { tryFetch } from '../supervisor/try-fetch.ts'
 import { untilReady } from '../supervisor/until-ready.ts'
 
 export interface AppProcessOptions {
@@ -7,11 +8,7 @@ export interface AppProcessOptions {
   nodeOptions: readonly string[]
   env: NodeJS.ProcessEnv
   adminPort: number
-  /**
-   * The path that must respond with 200 before the app counts as started. `/readyz` also needs the
-   * dependencies of the app. `/healthz` needs only the app. A restart uses `/healthz`, because an
-   * outage of a dependency must not end the app.
-   */
+  /** A restart waits for `/healthz`, because an outage of a dependency must not end an app. */
   until: '/readyz' | '/healthz'
   logFile: string
   signal: AbortSignal
@@ -30,20 +27,8 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Child
     env,
     logFile,
   })
-  const probe = () => respondsOk(`http://127.0.0.1:${adminPort}${until}`)
+  const url = `http://127.0.0.1:${adminPort}${until}`
+  const probe = async () => (await tryFetch(url, 2_000))?.isOk ?? false
   await untilReady({ child, probe, timeoutMs: readyMs, signal })
   return child
-}
-
-async function respondsOk(url: string) {
-  try {
-    const response = await fetch(url, {
-      headers: { connection: 'close' },
-      signal: AbortSignal.timeout(2000),
-    })
-    await response.arrayBuffer()
-    return response.ok
-  } catch {
-    return false // not listening yet
-  }
 }

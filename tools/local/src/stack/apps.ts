@@ -27,9 +27,7 @@ export interface AppsOptions {
   config: StackConfig
   ports: StackPorts
   services: Services
-  /**
-   * Environment variables for the apps. The stack's own settings replace those with the same name.
-   */
+  /** The stack's own settings replace those with the same name. */
   env: NodeJS.ProcessEnv
   say: (line: string) => void
   onChange: () => void
@@ -44,13 +42,7 @@ export function createApps(options: AppsOptions): Apps {
     ...setting('REDIS_URL', services.redis.url),
   }
 
-  /**
-   * Returns the environment variables that give the apps the URL of a service. If the URL comes
-   * from a file, the apps get the path of that file, so that they notice when the URL changes.
-   *
-   * @param name the name of the URL's setting in the apps
-   * @param given the name of the URL's setting in the stack
-   */
+  /** If the URL comes from a file, the apps get its path, so that they notice a change. */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
     // Sets the variable that is not used to an empty text, which counts as unset. `options.env` may

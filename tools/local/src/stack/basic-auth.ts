@@ -123,7 +123,6 @@ const hopByHop = [
   'expect',
 ]
 
-/** Leaves headers out of a list of alternating names and values. */
 const withoutHeaders = (raw: readonly string[], names: readonly string[]): string[] =>
   raw.filter((_, index) => !names.includes(raw[index - (index % 2)]!.toLowerCase()))
 
@@ -131,9 +130,8 @@ const withoutHeaders = (raw: readonly string[], names: readonly string[]): strin
 const userAndPassword = /^([\x21-\x39\x3b-\x7e]+):([\x20-\x7e\x80-\xff]*)$/
 
 /**
- * Returns the headers for the credentials of basic authentication, as names and values. Returns
- * undefined if the request has none or already has such headers. Also returns undefined if a web
- * page of another site made the request: a browser would add the credentials that a person entered.
+ * Returns headers, unless the request has such already, or comes from a page of another site: a
+ * browser would add the credentials that a person entered.
  */
 function credentialsOf({ headers }: IncomingMessage): string[] | undefined {
   if ('x-clickhouse-user' in headers || 'x-clickhouse-key' in headers) return undefined

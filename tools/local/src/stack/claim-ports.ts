@@ -18,10 +18,7 @@ export interface StackPorts {
 
 export interface ClaimPortsOptions {
   config: StackConfig
-  /**
-   * How many milliseconds to wait for occupied ports. After a stack was killed, its processes may
-   * still use these ports for some time.
-   */
+  /** The processes of a stack that was killed may use their ports for so long. */
   waitMs: number
   /** The `clickhouseEngine` of a stack that was killed. */
   previousEnginePort: number | undefined
@@ -31,7 +28,7 @@ export interface ClaimPortsOptions {
 const pauseMs = 200
 const highestPort = 65_535
 
-/** Assigns every port of the stack. Rejects with a `StartError` if a port cannot be used. */
+/** @throws {StartError} if a port cannot be used */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
   const { config, signal } = options
   const waitUntil = performance.now() + options.waitMs

@@ -89,12 +89,7 @@ const embedded = {
   S3_ENDPOINT: 'http://key:secret@127.0.0.1',
 }
 
-/**
- * Reads the settings of the stack, and checks those of its processes, so that nothing
- * starts if one of them is wrong.
- *
- * @throws {ConfigError} one error for all problems; it names settings but contains no values
- */
+/** Also checks the settings of the processes, so that nothing starts if one is wrong. */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const unset = Object.entries(embedded).filter(([name]) => !env[name] && !env[`${name}_FILE`])
   const ofServices = { ...env, ...Object.fromEntries(unset) }

@@ -25,9 +25,7 @@ export function makeDataDir(path: string): void {
   if (refusal !== undefined) throw new StartError(refusal)
 }
 
-/**
- * Removes the access of other users. Returns why the directory cannot be used; undefined if it can.
- */
+/** Returns why the directory cannot be used; undefined if other users have no access now. */
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
   try {
@@ -49,10 +47,7 @@ function closeDataDir(path: string): string | undefined {
   }
 }
 
-/**
- * Creates a directory and those above it. Node's `recursive` would report ENOENT for every reason,
- * such as a file system that is read-only, and below /proc it does not return.
- */
+/** Node's `recursive` would report ENOENT for every reason, and below /proc it does not return. */
 function makeDir(path: string): void {
   if (existsSync(path)) return
   makeDir(dirname(path))

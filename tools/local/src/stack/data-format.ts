@@ -3,20 +3,12 @@ import { join } from 'node:path'
 import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 
-/**
- * The format of data directories. It must be increased when a version of Intake cannot use the data
- * of earlier versions.
- */
+/** The format is increased when a version cannot use the data of earlier ones. */
 const format = 3
 
 const foldersWithData = ['redis', 'clickhouse', 's3']
 
-/**
- * Writes the format into a data directory that has no data yet. A directory with data must already
- * have this format.
- *
- * @throws {StartError} if the data has another format, or none
- */
+/** @throws {StartError} if the directory has data of another format, or of an unknown one */
 export function claimDataFormat(dataDir: string): void {
   const path = join(dataDir, 'format.json')
   const found = existsSync(path) ? readFormat(path) : undefined

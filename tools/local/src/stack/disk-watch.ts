@@ -6,13 +6,7 @@ export interface DiskWatch {
   stop(): void
 }
 
-/**
- * Prints one line when the disk of the data directory becomes full, and one line when the disk has
- * room again.
- *
- * @param options.fullBelowBytes the disk counts as full when fewer bytes than this are free, and
- * has room again when twice as many are free
- */
+/** A full disk has room again when twice as much is free as when it became full. */
 export function watchDisk(options: {
   dataDir: string
   fullBelowBytes: number
@@ -40,10 +34,7 @@ export function watchDisk(options: {
   return { stop: () => clearInterval(timer) }
 }
 
-/**
- * Returns the free bytes of the disk. Returns 0 if no further file can be created, and Infinity if
- * the free bytes cannot be read.
- */
+/** Returns 0 if no further file can be created, Infinity if it cannot be read. */
 function readFreeBytes(dataDir: string): number {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(dataDir)

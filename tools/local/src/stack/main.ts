@@ -23,10 +23,7 @@ try {
   process.exit(1)
 }
 
-/**
- * Returns what to print for an error. If the user can fix the error, this is only its message.
- * Otherwise it is the error with its stack trace.
- */
+/** Returns only the message if the user can fix the error, otherwise also its stack trace. */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)
@@ -36,10 +33,7 @@ function explain(error: unknown): unknown {
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
-/**
- * Returns whether the user accepts that Redis has lost its data. This is a command-line argument
- * and not a setting, because it must apply to one start only.
- */
+/** The answer is an argument and not a setting, because it must apply to one start only. */
 function readArguments(): boolean {
   try {
     const { values } = parseArgs({ options: { 'accept-empty-redis': { type: 'boolean' } } })

@@ -1,9 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 
-/**
- * Writes a file that only its owner can read. The file is replaced in one step: a reader sees the
- * old or the new content, never a mixture.
- */
+/** Only its owner can read the file. A reader sees the old or the new content, never a mixture. */
 export function writePrivateJson(path: string, value: unknown): void {
   const next = `${path}.${process.pid}.new`
   writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })

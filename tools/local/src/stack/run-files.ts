@@ -15,8 +15,7 @@ export interface RunFiles {
 }
 
 /**
- * Creates the file `running`, which remains if the stack is killed. When all processes are ready,
- * the caller creates `endpoints.json` with `writeEndpoints`. `remove` deletes both files.
+ * `running` remains if the stack is killed; `endpoints.json` exists while all processes are ready.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsPath = endpointsFile(dataDir)

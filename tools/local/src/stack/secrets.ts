@@ -5,23 +5,9 @@ import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '../engines/service.ts'
 
-/** The passwords of the embedded services, and the first API key. */
-export interface Secrets {
-  redisPassword: string
-  clickhousePassword: string
-  workerPassword: string
-  readerPassword: string
-  analystPassword: string
-  s3AccessKey: string
-  s3SecretKey: string
-  s3GatewaySecretKey: string
-  s3WorkerSecretKey: string
-  apiKey: string
-}
+export type Secrets = ReturnType<typeof newSecrets>
 
-/**
- * Loads the secrets from `secrets.json`, which only its owner can read. Creates missing secrets.
- */
+/** Only the owner can read `secrets.json`. Creates what is missing in it. */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const kept = readSecrets(path)
@@ -30,20 +16,18 @@ export function loadSecrets(dataDir: string): Secrets {
   return secrets
 }
 
-function newSecrets(): Secrets {
-  return {
-    redisPassword: randomSecret(),
-    clickhousePassword: randomSecret(),
-    workerPassword: randomSecret(),
-    readerPassword: randomSecret(),
-    analystPassword: randomSecret(),
-    s3AccessKey: 'intake',
-    s3SecretKey: randomSecret(),
-    s3GatewaySecretKey: randomSecret(),
-    s3WorkerSecretKey: randomSecret(),
-    apiKey: `ik_${randomBytes(32).toString('base64url')}`,
-  }
-}
+const newSecrets = () => ({
+  redisPassword: randomSecret(),
+  clickhousePassword: randomSecret(),
+  workerPassword: randomSecret(),
+  readerPassword: randomSecret(),
+  analystPassword: randomSecret(),
+  s3AccessKey: 'intake',
+  s3SecretKey: randomSecret(),
+  s3GatewaySecretKey: randomSecret(),
+  s3WorkerSecretKey: randomSecret(),
+  apiKey: `ik_${randomBytes(32).toString('base64url')}`,
+})
 
 function readSecrets(path: string): Partial<Secrets> {
   try {
@@ -55,10 +39,7 @@ function readSecrets(path: string): Partial<Secrets> {
   throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
 }
 
-/**
- * Whether all members of the value are non-empty texts. Unknown members are accepted, because a
- * later version may have added them.
- */
+/** Unknown members are accepted, because a later version may have added them. */
 function areSecrets(kept: unknown): kept is Partial<Secrets> {
   if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
   return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')

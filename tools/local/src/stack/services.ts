@@ -3,37 +3,23 @@ import { type SupervisedProcess, superviseProcess } from '../supervisor/supervis
 import { type Service } from '../engines/service.ts'
 import { type ClickHouse, startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
-import { startS3 } from '../engines/s3.ts'
+import { startS3, type S3 } from '../engines/s3.ts'
 import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
-/**
- * A service that the apps need: its URL with credentials, and its process. The process is undefined
- * if the stack does not run the service.
- */
+/** `url` has credentials; `process` is undefined if the stack does not run the service. */
 export interface Backend {
   url: string
   process: SupervisedProcess | undefined
 }
 
-export interface ClickHouseBackend extends Backend {
-  workerUrl: string
-  readerUrl: string
-  analystUrl: string
-  /**
-   * The link to the page for queries. Undefined if the stack does not run the server, or if the
-   * server has no user `analyst`.
-   */
-  playUrl: string | undefined
-}
+export type ClickHouseBackend = Backend &
+  Pick<ClickHouse, 'workerUrl' | 'readerUrl' | 'analystUrl' | 'playUrl'>
 
-export interface S3Backend extends Backend {
-  gatewayUrl: string
-  workerUrl: string
-}
+export type S3Backend = Backend & Pick<S3, 'gatewayUrl' | 'workerUrl'>
 
 export interface Services {
   redis: Backend
@@ -53,10 +39,7 @@ export interface ServicesOptions {
   ending: AbortSignal
 }
 
-/**
- * Returns a sentence that names the services for which the environment has a URL; undefined if
- * there are none. The user sees this sentence, because such a URL may be unintended.
- */
+/** A URL in the environment may be unintended, so the user is told of it. */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
   const replaced = Object.entries(settings).filter(([, setting]) => config[setting] !== undefined)
@@ -65,10 +48,7 @@ export function describeReplaced(config: StackConfig): string | undefined {
   return `Not started, because the environment names another: ${list}`
 }
 
-/**
- * Starts all services for which the environment has no URL, at the same time. Resolves when all are
- * ready.
- */
+/** Starts at the same time all services for which the environment has no URL. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const [redis, clickhouse, s3] = await Promise.all([
     redisOf(options),
@@ -106,8 +86,8 @@ async function redisOf(options: ServicesOptions): Promise<Backend> {
 }
 
 async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend> {
-  const { config, ports, secrets, say } = options
-  const { clickhouse: publicPort, clickhouseEngine: port } = ports
+  const { config, secrets, say } = options
+  const { clickhouse: publicPort, clickhouseEngine: port } = options.ports
   if (publicPort === undefined || port === undefined) {
     const backend = external(config.CLICKHOUSE_URL)
     const { url } = backend
@@ -115,24 +95,16 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
     return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
   }
   const { clickhousePassword: password, workerPassword, readerPassword, analystPassword } = secrets
+  const passwords = { password, workerPassword, readerPassword, analystPassword }
+  const ports = { port, publicPort }
+  const serverProgram = config.CLICKHOUSE_SERVER
+  const place = placeOf(options, 'clickhouse')
   const { service, process } = await run(options, 'ClickHouse', (signal) =>
-    startClickHouse({
-      ...placeOf(options, 'clickhouse'),
-      port,
-      publicPort,
-      serverProgram: config.CLICKHOUSE_SERVER,
-      password,
-      workerPassword,
-      readerPassword,
-      analystPassword,
-      signal,
-      say,
-    }),
+    startClickHouse({ ...place, ...ports, ...passwords, serverProgram, signal, say }),
   )
   await acceptBasicAuth({ port: publicPort, enginePort: port, signal: options.ending })
-  const { url, workerUrl, readerUrl, analystUrl, playUrl } = service
   sayUnconfined(service, say)
-  return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
+  return { ...service, process }
 }
 
 function sayUnconfined(
@@ -167,8 +139,7 @@ async function s3Of(options: ServicesOptions): Promise<S3Backend> {
   const { service, process } = await run(options, 'S3', (signal) =>
     startS3({ ...placeOf(options, 's3'), port, ...keys, signal }),
   )
-  const { url, gatewayUrl, workerUrl } = service
-  return { url, gatewayUrl, workerUrl, process }
+  return { ...service, process }
 }
 
 function external(url: string | undefined): Backend {

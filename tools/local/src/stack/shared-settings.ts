@@ -4,10 +4,7 @@ import { secretNames } from '@intake/runtime'
 
 const schemas = [GatewayConfig, WorkerConfig, ConsoleConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
-/**
- * The names of the settings of gateways, workers and consoles, and `OWN_PORTS`, a list of ports. Gateways,
- * workers and commands connect to such a port only if a process of the same user listens on it.
- */
+/** Processes connect to `OWN_PORTS` only if a process of the same user listens there. */
 const names = new Set([
   'OWN_PORTS',
   ...schemas.flatMap(({ properties }) => Object.keys(properties)),
@@ -15,11 +12,7 @@ const names = new Set([
 /** Matches settings that belong to one process only, such as ADMIN_HOST. */
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
-/**
- * Returns the settings in the environment that all processes share. Commands use these
- * settings, and an operator can start more processes with them. They contain no secrets,
- * only the paths of files that contain secrets.
- */
+/** Commands and further processes need these settings. Secrets are only paths of files. */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))
   const files = [...secrets].map((name) => `${name}_FILE`)

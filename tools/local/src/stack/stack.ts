@@ -23,27 +23,19 @@ export interface StackOptions {
   /** Passed to the gateway, the workers and the console. */
   env: NodeJS.ProcessEnv
   acceptEmptyRedis: boolean
-  /** Shows one line to the user. */
   say: (line: string) => void
 }
 
 export interface RunningStack {
   endpoints: Endpoints
   analystUrl: string
-  /** The link to the page for queries, if there is one. */
   playUrl: string | undefined
 }
 
 export interface Stack {
-  /**
-   * Resolves when every process is ready. Rejects when a process fails to start. The caller must
-   * call `stop` even after a rejection.
-   */
+  /** Resolves when every process is ready. Call `stop` even after a rejection. */
   start(): Promise<RunningStack>
-  /**
-   * Stops all processes in the order of the data flow, within ten seconds. Works during `start`
-   * too.
-   */
+  /** Stops all in the order of the data flow, within ten seconds. Works during `start` too. */
   stop(): Promise<void>
   kill(): void
 }
@@ -53,10 +45,7 @@ const gatewayGraceMs = 5000
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 
-/**
- * Creates the stack: a complete Intake on this machine, with one data directory. Starts nothing
- * yet.
- */
+/** The stack is a complete Intake with one data directory. Starts nothing yet. */
 export function createStack(options: StackOptions): Stack {
   const run: Run = {
     options,

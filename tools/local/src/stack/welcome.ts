@@ -68,7 +68,7 @@ function batchCommand(gateway: string, apiKey: string) {
 
 function jsonCommand(url: string, apiKey: string, body: unknown) {
   const headers = ['content-type: application/json', `x-api-key: ${apiKey}`]
-  return command([url, ...headers.flatMap((it) => ['-H', it]), '-d', JSON.stringify(body)])
+  return command(url, headers, ['-d', JSON.stringify(body)])
 }
 
 function feedbackCommand(gateway: string, apiKey: string) {
@@ -80,26 +80,14 @@ function feedbackCommand(gateway: string, apiKey: string) {
   const payload = JSON.stringify({ ...exampleContext(), feedback })
   // Quotes the file name for curl, because a comma or a semicolon would otherwise end it.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-  return command([
-    `${gateway}/api/feedback`,
-    '-H',
-    `x-api-key: ${apiKey}`,
-    '-F',
-    `payload=${payload}`,
-    '-F',
-    `attachments=@${file}`,
-  ])
+  const form = ['-F', `payload=${payload}`, '-F', `attachments=@${file}`]
+  return command(`${gateway}/api/feedback`, [`x-api-key: ${apiKey}`], form)
 }
 
 function queryCommand(analystUrl: string) {
   const { user, password } = credentialsIn(analystUrl)
   const headers = [`X-ClickHouse-User: ${user}`, `X-ClickHouse-Key: ${password}`]
-  return command([
-    withoutCredentials(analystUrl),
-    ...headers.flatMap((it) => ['-H', it]),
-    '-d',
-    firstQuery,
-  ])
+  return command(withoutCredentials(analystUrl), headers, ['-d', firstQuery])
 }
 
 function credentialsIn(url: string) {
@@ -107,7 +95,8 @@ function credentialsIn(url: string) {
   return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-function command(args: string[]) {
+function command(url: string, headers: string[], body: string[]) {
+  const args = [url, ...headers.flatMap((header) => ['-H', header]), ...body]
   // Responses end without a line break, so curl prints one after each response.
   return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }

@@ -18,18 +18,13 @@ export interface ChildOptions {
   env?: NodeJS.ProcessEnv
   cwd?: string
   logFile: string
-  /**
-   * Whether the process gets its own session (default: true). In its own session, Ctrl-C in the
-   * terminal does not reach the process, and Linux may give it a separate share of the CPU.
-   */
+  /** Ctrl-C does not reach an own session, and Linux may give it its own CPU. Default: true. */
   ownSession?: boolean | undefined
 }
 
 export interface Child {
   name: string
-  /**
-   * The pid of the service itself and not of a shell, so a signal to this pid reaches the service.
-   */
+  /** The pid is that of the service and not of a shell, so that a signal reaches it. */
   pid: number
   logFile: string
   /** Resolves when the process and its watcher have ended. Never rejects. */
@@ -37,10 +32,7 @@ export interface Child {
   /** False as soon as the process is known to have ended. */
   running(): boolean
   logTail(): string
-  /**
-   * Sends SIGTERM. If the process still runs after `graceMs`, sends SIGKILL. Resolves when `exited`
-   * resolves. May be called repeatedly.
-   */
+  /** Sends SIGTERM, after `graceMs` SIGKILL. Resolves with `exited`. May be called repeatedly. */
   stop(graceMs?: number): Promise<void>
   kill(): void
 }
@@ -120,7 +112,6 @@ export function startChild(options: ChildOptions): Child {
   }
 }
 
-/** Describes how a process ended, for example `exit code 1` or `signal SIGKILL`. */
 export function describeExit({ code, signal }: Exit) {
   return signal === null ? `exit code ${code}` : `signal ${signal}`
 }

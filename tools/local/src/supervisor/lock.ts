@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { realpathSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -30,17 +30,13 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
   return lock
 }
 
-/**
- * The name of the lock's socket. The socket is outside the data directory, because the path of a
- * socket can have only about 100 bytes.
- */
+/** The path of a socket has at most about 100 bytes, so it is not in the data directory. */
 function socketPath(dataDir: string) {
-  const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
-  const name = `intake-${hash.slice(0, 16)}.lock`
+  const name = `intake-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}.lock`
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
 }
 
-/** Gets the lock by listening on the socket. Resolves to undefined if another process holds it. */
+/** Resolves to undefined if another process holds it. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {
   const isFile = !path.startsWith('\0')
   return (await tryListen(path)) ?? (isFile ? replaceStale(path) : undefined)

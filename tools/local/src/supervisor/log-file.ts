@@ -4,11 +4,7 @@ import { dirname } from 'node:path'
 const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
-/**
- * Opens a file to which a child process appends its output. If the file already has more than 8
- * MiB, it is first renamed to `<path>.old`, which replaces an earlier file of that name. The caller
- * must call `close` after starting the child.
- */
+/** Renames a file of more than 8 MiB to `<path>.old`. Call `close` when the child has started. */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })
   rotate(path)
@@ -18,10 +14,7 @@ export function openLogFile(path: string) {
     path,
     fd,
     close: () => closeSync(fd),
-    /**
-     * Returns the line that best explains a failure. Ignores lines that were in the file when it
-     * was opened. Returns an empty text if there is no other line.
-     */
+    /** Returns the line since the file was opened that best explains a failure; empty: none. */
     tail: () => readTail(path, startBytes),
   }
 }
@@ -44,20 +37,14 @@ function readTail(path: string, startBytes: number) {
   }
 }
 
-/**
- * Returns the line of a log that probably says why the program ended. This is the last line that
- * mentions an error, because a crashing program prints further lines after its error. If no line
- * mentions an error, it is the last line.
- */
+/** A crashing program prints more after its error, so this is the last line with an error. */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)
   const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))
   return telling.findLast((line) => /error|exception|fatal/i.test(line)) ?? telling.at(-1) ?? ''
 }
 
-/**
- * Returns the message of a line that is JSON. Returns any other line without the spaces around it.
- */
+/** Returns the message of a line that is JSON, or the line itself. */
 function plain(line: string) {
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message: string } }

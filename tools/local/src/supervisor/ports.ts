@@ -5,23 +5,14 @@ import { StartError } from './start-error.ts'
 const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
-/**
- * Ports are picked from this range. It is below the range that systems use for outgoing
- * connections. An outgoing connection could otherwise take a port after it was picked.
- */
+/** The range is below that of outgoing connections, which could take a picked port. */
 const lowestPicked = 20_000
 const highestPicked = 26_383
-/**
- * A process that picks port `p` also listens on port `p + markDistance`, until the process ends.
- * This marks port `p` as picked. No other process then picks it before a service listens on it, or
- * while the service restarts.
- */
+/** A process also listens on `p + markDistance`, so that no other process picks `p`. */
 const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100
 
-/**
- * Picks a free port on loopback that neither this process nor another running process has picked.
- */
+/** Returns a free port on loopback that no running process has picked. */
 export async function pickPort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = randomInt(lowestPicked, highestPicked + 1)
@@ -41,8 +32,8 @@ function mark(port: number): Promise<boolean> {
 }
 
 /**
- * Resolves to the port; if `port` is 0, to a free port. Rejects with a `StartError` if the port
- * cannot be used.
+ * Resolves to the port, or for 0 to a free one.
+ * @throws {StartError} if the port cannot be used
  */
 export async function claimPort(name: string, port: number): Promise<number> {
   if (port === 0) return pickPort()
@@ -51,10 +42,7 @@ export async function claimPort(name: string, port: number): Promise<number> {
   return port
 }
 
-/**
- * Resolves to why the port cannot be used on this machine; undefined if it can be used. A port also
- * counts as used if another process uses it on another address that `localhost` could reach.
- */
+/** Returns undefined if the port is free on all addresses that `localhost` could reach. */
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])
   if (connected.includes(true)) return 'another process is using it'

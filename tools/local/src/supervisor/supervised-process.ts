@@ -29,23 +29,14 @@ export interface SupervisedProcess<R extends Running = Running> {
   start(): Promise<R>
   /** Null while the process is not running. */
   pid(): number | null
-  /**
-   * Resolves when no process is left and none will be started. May be called at any time, and more
-   * than once.
-   */
+  /** Resolves when no process is left and none will be started. May be called at any time. */
   stop(graceMs?: number): Promise<void>
   kill(): void
 }
 
-/**
- * A process that has run for longer than this counts as healthy. When it dies, its restarts are
- * counted from 0 again, and messages are shown even if they were shown recently.
- */
+/** After such a run, restarts count from 0 again, and messages are shown again. */
 const healthyMs = 30_000
-/**
- * The same message is shown at most once in this time. It could otherwise flood the terminal, for
- * example when the disk is full and every restart fails.
- */
+/** The same message is shown once in this time, even if every restart fails. */
 const sayAgainMs = 60_000
 
 export function superviseProcess<R extends Running>(

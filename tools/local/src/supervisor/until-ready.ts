@@ -8,9 +8,7 @@ const longestPauseMs = 200
 
 export interface UntilReadyOptions {
   child: Child
-  /**
-   * Queries the service. Resolves within a few seconds to whether the service responds as expected.
-   */
+  /** Resolves within a few seconds to whether the service responds as expected. */
   probe: () => Promise<boolean>
   timeoutMs: number
   signal?: AbortSignal | undefined

@@ -1,0 +1,14 @@
+import { createClickHouse, type ClickHouse, type ClickHouseOptions } from './client.ts'
+
+/** Runs `work` with a connection to ClickHouse, then closes the connection. */
+export async function withClickHouse<T>(
+  options: ClickHouseOptions,
+  work: (clickhouse: ClickHouse) => Promise<T>,
+): Promise<T> {
+  const clickhouse = createClickHouse(options)
+  try {
+    return await work(clickhouse)
+  } finally {
+    await clickhouse.close()
+  }
+}
