@@ -1,8 +1,8 @@
-import type { Core } from './core.ts'
 import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './sent.ts'
+import type { State } from './state.ts'
 
 export interface Attempted {
   /** The response body if the request succeeded. */
@@ -38,17 +38,16 @@ interface ResponseBody {
  *   500; after three, the entry is not sent again before the next start
  */
 export async function attemptRequest(
-  core: Core,
+  client: State,
   request: OutgoingRequest,
   entry: { failures: number },
 ): Promise<Attempted> {
-  const { clock, refused } = core
-  const { transport, time } = core.ports
+  const { clock, refused, time } = client
   const began = time.monotonic()
   const beganAt = time.now()
-  const answer: Partial<Answer> & { error?: unknown } = await transport(request).catch(
-    (error: unknown) => ({ error }),
-  )
+  const answer: Partial<Answer> & { error?: unknown } = await client.ports
+    .transport(request)
+    .catch((error: unknown) => ({ error }))
   const { status = 0, body = '', date, retryAfter, error } = answer
   const tookMs = time.monotonic() - began
   const { id, results, code, detail, server_time: serverTime } = parseObject(body) as ResponseBody
@@ -74,7 +73,7 @@ export async function attemptRequest(
   else if (isAboutSettings(status)) unsettled = code ? { stop: code } : { retryAfterMs }
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
-    core.lastError = {
+    client.lastError = {
       time: new Date(clock.now()).toISOString(),
       status,
       code: reason,

@@ -1,15 +1,19 @@
-import { createCore, validUser } from './core.ts'
-import { createFeedbacks } from './feedbacks.ts'
-import { isUuid, optIn, optOut, readKept } from './kept.ts'
-import { createLogQueue } from './log-queue.ts'
+import { createClock } from './clock.ts'
+import { sendFeedback } from './feedbacks.ts'
+import { isUuid, optIn, optOut, start } from './kept.ts'
 import type { FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
-import { feedback, log, save, sendLogs } from './record.ts'
+import { feedback, log, sendLogs } from './record.ts'
+import { save } from './save.ts'
+import { bytesOf, closeAll, countOf } from './segment-list.ts'
 import { sendAtPageEnd } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
-import { closeLoops, wake } from './sending.ts'
+import { validUser } from './sender.ts'
+import { wake } from './sending.ts'
 import { createSerial } from './serial.ts'
 import type { State } from './state.ts'
+import { createUuids } from './uuid.ts'
+import { withFallback } from './with-fallback.ts'
 import { within } from './within.ts'
 
 /** The methods for the app, and those that only the platform's own modules call. */
@@ -46,8 +50,7 @@ export function createClient<Attachment>(
     (!deviceUuid || isUuid(deviceUuid))
   if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
   const client = createState(options, ports)
-  const { logs, drops } = client
-  ports.time.setTimeout(() => void client.start(), 0, true)
+  client.time.setTimeout(() => void start(client), 0, true)
 
   return {
     log: (event, params) => log(client, event, params),
@@ -60,26 +63,26 @@ export function createClient<Attachment>(
     async shutdown(settings) {
       const result = await flush(client, settings)
       client.isShut = true
-      closeLoops(client)
-      await within(ports, 1000, save(client))
+      wake(client)
+      await within(client, 1000, save(client))
       await ports.end()
       return result
     },
     optOut: () => optOut(client),
     optIn: () => optIn(client),
     stats: () => ({
-      pending: { logs: logs.count(), feedback: client.feedbacks.count() },
+      pending: pendingOf(client),
       stopped: client.stopped || false,
       lastError: client.lastError,
-      dropped: { ...drops.total },
-      storageBytes: logs.bytes(),
+      dropped: { ...client.allDropped },
+      storageBytes: bytesOf(client),
       isOptedOut: !!client.isOut,
       clockOffsetMs: client.clock.era().offset,
     }),
     wake: () => wake(client, true),
     leavePage() {
       if (client.uuid && !client.stopped && !client.loops[0]!.isHeld()) sendAtPageEnd(client)
-      logs.close()
+      closeAll(client)
       void save(client)
     },
     state: client,
@@ -87,32 +90,55 @@ export function createClient<Attachment>(
 }
 
 function createState(options: IntakeOptions, ports: Ports<never>): State {
-  const client = createCore(options, ports) as State
-  let starting: Promise<void> | undefined
-  client.start = () => starting || (starting = readKept(client))
-  client.consent = createSerial()
-  client.waiting = []
-  client.logs = createLogQueue(client)
-  client.feedbacks = createFeedbacks(client)
-  client.loops = [() => sendLogs(client), client.feedbacks.send].map((send) =>
-    createSendLoop(client, send),
-  )
+  const { time } = ports
+  const clock = createClock(time)
+  const nextId = createUuids(ports.random)
+  const newId = (ms = clock.now()) => nextId(ms)
+  const client: State = {
+    options,
+    ports,
+    time,
+    storage: withFallback(ports.storage),
+    clock,
+    run: newId() + ports.runSuffix,
+    newId,
+    uuid: '',
+    deviceUuid: options.deviceUuid || '',
+    user: validUser(options.userId),
+    refused: [],
+    consent: createSerial(),
+    segments: [],
+    inOrder: createSerial(),
+    nextSequence: 0,
+    feedbacks: [],
+    droppedNames: Object.create(null),
+    allDropped: {},
+    unreported: {},
+    loops: [],
+    waiting: [],
+  }
+  client.loops = [sendLogs, sendFeedback].map((send) => createSendLoop(client, send))
   return client
 }
 
+const pendingOf = (client: State) => ({
+  logs: countOf(client),
+  feedback: client.feedbacks.length,
+})
+
 async function flush(client: State, settings?: FlushOptions | null): Promise<{ left: number }> {
-  const { logs, feedbacks } = client
   const { timeoutMs = 5000 } = settings || {}
-  await within(client.ports, timeoutMs, sendAll(client))
-  return { left: logs.count() + feedbacks.count() }
+  await within(client, timeoutMs, sendAll(client))
+  const { logs, feedback: feedbacks } = pendingOf(client)
+  return { left: logs + feedbacks }
 }
 
 async function sendAll(client: State): Promise<void> {
-  await client.start()
+  await start(client)
   // After the end of this client, another client may take over its segments, which `save` would
   // rename.
   if (client.isShut) return
-  client.logs.close()
+  closeAll(client)
   await save(client)
   const settled = new Promise<void>((resolve) => client.waiting.push(resolve))
   wake(client)

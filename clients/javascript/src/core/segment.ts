@@ -1,7 +1,9 @@
 import type { Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
-import { closeLine } from './log-line.ts'
+import { closeLine, idOf } from './log-line.ts'
+import type { State } from './state.ts'
+import { timeOfUuid } from './uuid.ts'
 
 export interface Sender {
   bundle_identifier: string
@@ -95,4 +97,19 @@ export const closeLines = (events: readonly UnsentEvent[]): string[] =>
 export function textOf(memory: SegmentMemory, end: number, context: Context): string {
   const lines = closeLines(memory.events.slice(memory.stored, end))
   return memory.stored > 0 ? `${lines.join('\n')}\n` : printSegment({ context, lines })
+}
+
+/**
+ * Returns the milliseconds by which to shift the ids of events that were never sent.
+ *
+ * In an earlier run of the client, the clock may have been right, or wrong by a different amount.
+ * So events of an earlier run are moved back only if their times are in the future, which cannot be
+ * right.
+ */
+export function shiftOf({ clock, run }: State, { context, lines }: StoredSegment): number {
+  const isOfThisRun = context.run === run
+  const shiftMs = clock.shiftFor(context.era, isOfThisRun)
+  const isPossible =
+    isOfThisRun || shiftMs > 0 || timeOfUuid(idOf(lines[lines.length - 1]!)) > clock.now()
+  return isPossible ? shiftMs : 0
 }

@@ -1,21 +1,25 @@
+import { start } from './kept.ts'
+import { retryAfterMsMax } from './limits.ts'
+import { settle, wake as wakeAll } from './sending.ts'
 import type { SendLoop, Sent } from './sent.ts'
 import type { State } from './state.ts'
-import { retryAfterMsMax } from './limits.ts'
-import { onPause } from './sending.ts'
 
 /**
  * Creates a loop that sends one request after another, and pauses after a failure. The longest
  * possible pause doubles with each failure in a row. Each pause has a random part, so that many
- * devices do not send at the same moment after an outage.
+ * devices do not send at the same moment after an outage. When the client has stopped or ended, the
+ * next `wake` ends the loop's timer.
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
  */
-export function createSendLoop(client: State, send: () => Promise<Sent | undefined>): SendLoop {
-  const { time } = client.ports
+export function createSendLoop(
+  client: State,
+  send: (client: State) => Promise<Sent | undefined>,
+): SendLoop {
+  const { time } = client
   const { min = 1000, max = 900_000 } = client.options.retryMs || {}
-  let failures = 0
+  let reachMs = min
   let sending: Promise<void> | undefined
-  let isClosed = false
   /** Whether `wake` was called after the current call of `send`. */
   let isWoken = false
   let isOrdered = false
@@ -23,53 +27,51 @@ export function createSendLoop(client: State, send: () => Promise<Sent | undefin
   /** The time of the monotonic clock before which nothing is sent. */
   let notBefore = 0
 
+  const isClosed = () => client.stopped || client.isShut
+
   async function run(): Promise<void> {
     let sent: Sent | undefined
-    await client.start()
+    await start(client)
     for (;;) {
       // A storage error is treated like a network error, so the records are kept.
       isWoken = false
-      sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
+      sent = isClosed() ? undefined : await send(client).catch(() => ({ retryAfterMs: 0 }))
       if (sent ? sent.stop || sent.retryAfterMs !== undefined : !isWoken) break
-      if (sent) failures = 0
+      if (sent) reachMs = min
     }
     sending = undefined
-    if (sent && !sent.stop) pause(sent.retryAfterMs!)
-    onPause(client, sent && sent.stop)
+    const { stop, retryAfterMs = 0 } = sent || {}
+    if (stop) {
+      client.stopped = stop
+      wakeAll(client)
+    } else if (sent) pause(retryAfterMs)
+    settle(client)
   }
 
   function pause(retryAfterMs: number): void {
-    const reach = Math.min(max, min * Math.pow(2, ++failures))
+    reachMs = Math.min(max, reachMs * 2)
     isOrdered = retryAfterMs > 0
-    arm(
-      isOrdered
+    notBefore =
+      time.monotonic() +
+      (isOrdered
         ? Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
-        : min + Math.random() * Math.max(0, reach - min),
-    )
-  }
-
-  function arm(ms: number): void {
-    time.clearTimeout(timer)
-    notBefore = time.monotonic() + ms
-    if (!isClosed) timer = time.setTimeout(() => wake(), ms, true)
+        : min + Math.random() * (reachMs - min))
+    wake()
   }
 
   function wake(isUrgent?: boolean): void {
     isWoken = true
-    if (sending || isClosed) return
-    const ms = notBefore - time.monotonic()
-    if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)
+    if (sending) return
     time.clearTimeout(timer)
-    sending = run()
+    if (isClosed()) return
+    const ms = notBefore - time.monotonic()
+    if (ms > 1 && (isOrdered || !isUrgent)) timer = time.setTimeout(wake, ms, true)
+    else sending = run()
   }
 
   return {
     wake,
     sending: () => sending,
     isHeld: () => isOrdered && notBefore > time.monotonic(),
-    close() {
-      isClosed = true
-      time.clearTimeout(timer)
-    },
   }
 }

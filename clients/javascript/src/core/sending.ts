@@ -1,3 +1,5 @@
+import { canSendFeedback } from './feedbacks.ts'
+import { oldest } from './segment-list.ts'
 import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
@@ -6,20 +8,9 @@ export function wake(client: State, isUrgent?: boolean): void {
   settle(client)
 }
 
-/** Called whenever a loop ends or pauses. */
-export function onPause(client: State, stop: string | undefined): void {
-  if (stop) {
-    client.stopped = stop
-    closeLoops(client)
-  }
-  settle(client)
-}
-
-export const closeLoops = ({ loops }: State): void => loops.forEach((loop) => loop.close())
-
-function settle(client: State): void {
-  const { loops, logs, feedbacks, stopped } = client
-  if (loops.some((loop) => !!loop.sending())) return
-  if (!stopped && (logs.oldest() || feedbacks.canSend())) return
+/** Resolves the waiting calls of `flush` if nothing more can be sent now. */
+export function settle(client: State): void {
+  if (client.loops.some((loop) => !!loop.sending())) return
+  if (!client.stopped && (oldest(client) || canSendFeedback(client))) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

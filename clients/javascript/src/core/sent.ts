@@ -26,5 +26,4 @@ export interface SendLoop {
   sending(): Promise<void> | undefined
   /** Whether the server has asked the client to wait, and that time has not passed yet. */
   isHeld(): boolean
-  close(): void
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createClient } from '../core/client.ts'
+import { addDrops } from '../core/drops.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
@@ -60,7 +61,7 @@ export function createNodeClient(
   const files =
     host.storage === 'memory'
       ? undefined
-      : createFileStorage(host.storage, () => client.state.drops.add('damaged', 1))
+      : createFileStorage(host.storage, () => addDrops(client.state, 'damaged', 1))
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport(options, {
@@ -99,17 +100,12 @@ export function createNodeClient(
     },
   }
   const client = createClient(options, ports)
-  const {
-    wake: _wake,
-    leavePage: _leavePage,
-    state: { logs, run },
-    ...intake
-  } = client
+  const { wake: _wake, leavePage: _leavePage, state, ...intake } = client
   let isExiting = false
   const saveNow = () => {
     isExiting = true
     if (!files || client.stats().isOptedOut) return
-    for (const { name, text } of takeUnsaved(logs, run, files)) {
+    for (const { name, text } of takeUnsaved(state, files)) {
       try {
         files.appendSync(name, text)
       } catch {

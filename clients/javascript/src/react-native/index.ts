@@ -1,5 +1,6 @@
 import { createClient } from '../core/client.ts'
 import { logDevice } from '../core/device-fields.ts'
+import { addDrops } from '../core/drops.ts'
 import { createFetchTransport } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
@@ -66,13 +67,13 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
       storage === 'memory'
         ? createMemoryStorage()
         : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
-            client.state.drops.add('damaged', 1),
+            addDrops(client.state, 'damaged', 1),
           ),
     transport: createFormTransport(
       createFetchTransport(options, {
         exchange: exchangeOrGiveUp((url, init) => fetch(url, init), time),
       }).transport,
-      (count) => client.state.drops.add('invalid_attachment', count),
+      (count) => addDrops(client.state, 'invalid_attachment', count),
     ),
     time,
     random: fillRandom,
