@@ -21,12 +21,8 @@ export function createMemoryStorage(): Storage {
       if (values.delete(from)) values.set(to, text)
       return text !== undefined
     },
-    async remove(name) {
-      values.delete(name)
-    },
+    remove: async (name) => values.delete(name),
     get,
-    async set(key, value) {
-      values.set(key, value)
-    },
+    set: async (key, value) => values.set(key, value),
   }
 }

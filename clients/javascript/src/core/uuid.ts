@@ -12,7 +12,7 @@ const counterMax = 0xfff
  * @param random fills its argument with random bytes
  */
 export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: number) => string {
-  const bytes = new Uint8Array(10)
+  const bytes = new Uint8Array(8)
   let last = 0
   let counter = 0
 
@@ -20,16 +20,14 @@ export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: numbe
     random(bytes)
     if (timeMs > last || timeMs < last - backMsMax) {
       last = timeMs
-      // The counter starts in the lower half of its range, so that the upper half is left to count.
-      counter = bytes[8]! * 8 + (bytes[9]! & 7)
+      counter = 0
     } else if (counter++ === counterMax) {
       counter = 0
       last++
     }
-    let digits = ''
     bytes[0] = (bytes[0]! & 0x3f) | 0x80
-    for (let at = 0; at < 8; at++) digits += (bytes[at]! + 256).toString(16).slice(1)
-    return `${printTime(last)}-7${(counter + 0x1000).toString(16).slice(1)}-${digits.slice(0, 4)}-${digits.slice(4)}`
+    const digits = Array.from(bytes, (byte) => (byte + 256).toString(16).slice(1)).join('')
+    return `${printTime(last)}-${(0x7000 + counter).toString(16)}-${digits.slice(0, 4)}-${digits.slice(4)}`
   }
 }
 
