@@ -1,12 +1,13 @@
 import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
+import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
 export interface Attempted {
-  /** The response body if the request succeeded. */
-  body?: string | undefined
+  /** The response body; empty if the request failed. */
+  body: string
   /**
    * How sending continues if the records have no final result and are kept. Undefined if they have
    * a final result.
@@ -45,7 +46,7 @@ export async function attemptRequest(
   const { clock, refused, time } = client
   const began = time.monotonic()
   const beganAt = time.now()
-  const answer: Partial<Answer> & { error?: unknown } = await client.ports
+  const answer: Partial<Answer> & { error?: unknown } = await client
     .transport(request)
     .catch((error: unknown) => ({ error }))
   const { status = 0, body = '', date, retryAfter, error } = answer
@@ -58,7 +59,7 @@ export async function attemptRequest(
   // Learns the server's clock only from Intake's own responses, because a proxy responds with its
   // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
   // the request is then unknown.
-  const isOfIntake = isSuccess ? id || results : typeof code === 'string'
+  const isOfIntake = isSuccess ? id || results : code
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
     clock.observe(serverMs, tookMs)
@@ -70,17 +71,20 @@ export async function attemptRequest(
   if (isSuccess) unsettled = isOfIntake ? undefined : { retryAfterMs }
   else if (refuse(body, refused)) unsettled = {}
   else if (isTemporary(status)) unsettled = { retryAfterMs }
-  else if (isAboutSettings(status)) unsettled = code ? { stop: code } : { retryAfterMs }
+  else if (isAboutSettings(status)) {
+    unsettled = { retryAfterMs }
+    client.stopped = code || client.stopped
+  }
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
     client.lastError = {
-      time: new Date(clock.now()).toISOString(),
+      time: isoTime(clock.now()),
       status,
       code: reason,
       message: error ? (error as Error).message : detail,
     }
   return {
-    body: isSuccess ? body : undefined,
+    body: isSuccess ? body : '',
     unsettled,
     code: reason,
     isTooLarge: status === 413,

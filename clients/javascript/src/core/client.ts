@@ -1,12 +1,12 @@
 import { createClock } from './clock.ts'
 import { sendFeedback } from './feedbacks.ts'
-import { isUuid, optIn, optOut, start } from './kept.ts'
+import { isUuid, setConsent, start } from './kept.ts'
 import type { FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
-import { feedback, log, sendLogs } from './record.ts'
+import { feedback, log } from './record.ts'
 import { save } from './save.ts'
 import { bytesOf, closeAll, countOf } from './segment-list.ts'
-import { sendAtPageEnd } from './send-logs.ts'
+import { sendAtPageEnd, sendLogs } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
 import { validUser } from './sender.ts'
 import { wake } from './sending.ts'
@@ -68,8 +68,8 @@ export function createClient<Attachment>(
       await ports.end()
       return result
     },
-    optOut: () => optOut(client),
-    optIn: () => optIn(client),
+    optOut: () => setConsent(client, true),
+    optIn: () => setConsent(client, false),
     stats: () => ({
       pending: pendingOf(client),
       stopped: client.stopped || false,
@@ -90,14 +90,12 @@ export function createClient<Attachment>(
 }
 
 function createState(options: IntakeOptions, ports: Ports<never>): State {
-  const { time } = ports
-  const clock = createClock(time)
+  const clock = createClock(ports.time)
   const nextId = createUuids(ports.random)
   const newId = (ms = clock.now()) => nextId(ms)
   const client: State = {
+    ...ports,
     options,
-    ports,
-    time,
     storage: withFallback(ports.storage),
     clock,
     run: newId() + ports.runSuffix,

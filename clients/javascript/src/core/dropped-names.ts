@@ -1,4 +1,3 @@
-import { parseObject } from './decide.ts'
 import type { State } from './state.ts'
 
 /** How often an event name was dropped in a row by a rule of the operator. */
@@ -29,10 +28,8 @@ export function leavesOut({ droppedNames, clock }: State, event: string): boolea
 }
 
 /** Learns from the result of an event. */
-export function learn({ droppedNames, clock }: State, line: string, isDropped: boolean): void {
+export function learn({ droppedNames, clock }: State, event: string, isDropped: boolean): void {
   const known = Object.keys(droppedNames).length
-  if (!isDropped && !known) return
-  const event = parseObject(line)['event'] as string
   const { count = 0 } = droppedNames[event] || {}
   if (!isDropped) delete droppedNames[event]
   else if (count || known < namesMax)

@@ -1,8 +1,8 @@
+import { acceptedOf } from './accepted.ts'
 import { attemptRequest } from './answer.ts'
 import { parseObject, resultsOf } from './decide.ts'
 import { addDrops } from './drops.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
-import { printAccepted } from './print-accepted.ts'
 import { without } from './segment-list.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
@@ -64,7 +64,7 @@ export function adoptFeedback(client: State, keys: readonly string[]): void {
  * again without its images, so that at least the text arrives.
  */
 export async function sendFeedback(client: State): Promise<Sent | undefined> {
-  const { storage, ports } = client
+  const { storage } = client
   const entry = oldestFeedback(client)
   if (!entry) return undefined
   // Moves the feedback to the end of the list, so that it does not block other feedback.
@@ -77,7 +77,7 @@ export async function sendFeedback(client: State): Promise<Sent | undefined> {
         client,
         {
           path: '/feedback',
-          body: ports.form(printAccepted(parseObject(payload), client), images),
+          body: client.form(JSON.stringify(acceptedOf(client, parseObject(payload))), images),
         },
         entry,
       )

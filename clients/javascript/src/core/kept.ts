@@ -87,24 +87,18 @@ async function removeAll(client: State): Promise<void> {
   }
 }
 
-/** See `Intake.optOut`. */
-export function optOut(client: State): Promise<void> {
-  client.isOut = client.wantsOut = true
+/** See `Intake.optOut` and `Intake.optIn`. If both are called, the later call takes effect. */
+export function setConsent(client: State, wantsOut: boolean): Promise<void> {
+  client.wantsOut = wantsOut
+  if (wantsOut) client.isOut = true
   return client.consent(async () => {
+    const { storage } = client
     await start(client)
-    await client.storage.set(optOutKey, true)
-    await removeAll(client)
+    if (wantsOut) {
+      await storage.set(optOutKey, true)
+      await removeAll(client)
+    } else await storage.remove(optOutKey)
+    client.isOut = client.wantsOut === true
     wake(client)
-  })
-}
-
-/** See `Intake.optIn`. */
-export function optIn(client: State): Promise<void> {
-  client.wantsOut = false
-  return client.consent(async () => {
-    await start(client)
-    await client.storage.remove(optOutKey)
-    // If `optOut` was called while this `optIn` ran, the later call, `optOut`, takes effect.
-    client.isOut = !!client.wantsOut
   })
 }

@@ -1,21 +1,19 @@
 import { addDrops } from './drops.ts'
 import { leaving, open, stateOfEnded, type ParsedName } from './entry-name.ts'
 import { batchMax, segmentBytesMax, segmentsMin } from './limits.ts'
+import { jsonBytes, type LogEntry } from './log-event.ts'
 import { newSegment, type Segment } from './segment.ts'
 import { bytesOf, close, contextOf, countOf, isOpen } from './segment-list.ts'
 import type { State } from './state.ts'
 import { load, remove } from './stored-segments.ts'
-import { textBytes } from './text-bytes.ts'
 import { nothing } from './with-fallback.ts'
 
 /**
  * Adds an event to the user's open segment, in memory; `saveSegments` stores it. There is one open
  * segment for each user who has logged since the last request. So a process that serves several
  * users needs one file and one request for each user, not for each event.
- *
- * @param line from `printLine`
  */
-export function addLine(client: State, line: string): void {
+export function addEntry(client: State, entry: LogEntry): void {
   const { options, user } = client
   const {
     batchEntriesMax = batchMax,
@@ -25,7 +23,7 @@ export function addLine(client: State, line: string): void {
   const entriesMax = Math.min(batchEntriesMax, batchMax, Math.ceil(storageEventsMax / segmentsMin))
   const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const era = client.clock.era()
-  const size = textBytes(line) + 20
+  const size = jsonBytes(entry) + 20
   let segment = client.segments.find((one) => isOpen(one) && one.memory!.user === user)
   if (segment) {
     const hasRoom = segment.count < entriesMax && segment.bytes + size <= segmentBytes
@@ -38,13 +36,13 @@ export function addLine(client: State, line: string): void {
     const memory = { user, era, events: [], stored: 0 }
     segment = newSegment({
       key: client.newId(),
-      state: client.ports.pageEndBytes() > 0 ? leaving : open,
-      bytes: textBytes(JSON.stringify(contextOf(client, memory))),
+      state: client.pageEndBytes() > 0 ? leaving : open,
+      bytes: jsonBytes(contextOf(client, memory)),
       memory,
     })
     client.segments.push(segment)
   }
-  segment.memory!.events.push({ line, sequence: 0 })
+  segment.memory!.events.push(entry)
   segment.count++
   segment.bytes += size
   while (countOf(client) > storageEventsMax || bytesOf(client) > storageBytesMax) {

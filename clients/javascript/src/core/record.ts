@@ -4,16 +4,13 @@ import { leavesOut } from './dropped-names.ts'
 import { addFeedback } from './feedbacks.ts'
 import { start } from './kept.ts'
 import { attachmentsMax, feedbackTextMax, identifierMax, paramsBytesMax } from './limits.ts'
-import { printLine } from './log-line.ts'
-import { addLine } from './log-queue.ts'
+import { isoTime } from './log-event.ts'
+import { addEntry } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt } from './options.ts'
 import type { Ports } from './ports.ts'
 import { printJson } from './print-json.ts'
 import { save, saveSoon } from './save.ts'
-import { closeAll, oldest } from './segment-list.ts'
-import { sendOldest } from './send-logs.ts'
 import { readDevice, senderOf } from './sender.ts'
-import type { Sent } from './sent.ts'
 import { wake } from './sending.ts'
 import type { State } from './state.ts'
 import { textBytes } from './text-bytes.ts'
@@ -33,7 +30,7 @@ export function log(client: State, event: string, params?: object | null): strin
     }
     if (isText(name, identifierMax) && text && text[0] === '{') {
       if (textBytes(text) > paramsBytesMax) return drop(client, 'too_large')
-      return leavesOut(client, name) ? undefined : add(client, name, text)
+      return leavesOut(client, name) ? undefined : add(client, name, parseObject(text))
     }
   } catch {
     // `beforeSend` threw an error.
@@ -47,7 +44,7 @@ export async function feedback<Attachment>(
   sent: Feedback<Attachment>,
 ): Promise<FeedbackReceipt> {
   const { user } = client
-  const { keepAttachment } = client.ports as Ports<Attachment>
+  const { keepAttachment } = client as Ports<Attachment>
   const nowMs = client.clock.now()
   const id = client.newId(nowMs)
   try {
@@ -62,7 +59,7 @@ export async function feedback<Attachment>(
     if (client.isOut || client.isShut) return { id, isKept: false }
     const payload = JSON.stringify({
       ...senderOf(client, user, true),
-      feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
+      feedback: { id, text, email, attachments: [], timestamp: isoTime(nowMs) },
     })
     const kept = (await keeping).filter(Boolean)
     if (!isText(text, feedbackTextMax)) drop(client, 'invalid_feedback')
@@ -78,39 +75,25 @@ export async function feedback<Attachment>(
   return { id, isKept: false }
 }
 
-/** Sends the oldest log events; resolves to undefined if none can be sent. */
-export async function sendLogs(client: State): Promise<Sent | undefined> {
-  // Closes the open segment only when no closed segment waits. During an outage, the events thus
-  // collect in few segments.
-  if (client.isDue && !oldest(client)) {
-    client.isDue = false
-    closeAll(client)
-  }
-  const sent = await sendOldest(client)
-  // The server accepts events, so it can receive the report of dropped records. `flush` waits for
-  // this report, too.
-  if (sent && sent.isAccepted && reportDrops(client) && client.waiting[0]) closeAll(client)
-  return sent
-}
-
 /**
  * Logs an event that reports the dropped records. Returns its id; undefined if nothing is logged.
  */
-function reportDrops(client: State): string | undefined {
+export function reportDrops(client: State): string | undefined {
   const counts = client.unreported
   if (!Object.keys(counts)[0] || client.isOut || client.isShut) return undefined
   client.unreported = {}
   client.areDropsNew = true
-  return add(client, 'intake.dropped', JSON.stringify(counts))
+  return add(client, 'intake.dropped', counts)
 }
 
-function add(client: State, event: string, params: string): string {
+function add(client: State, event: string, params: unknown): string {
   const { clock } = client
   const { flushIntervalMs = 5000 } = client.options
   const nowMs = clock.now()
   const { offset } = clock.era()
   const id = client.newId(nowMs)
-  addLine(client, printLine(id, event, params, offset && nowMs - offset))
+  const timestamp = offset ? isoTime(nowMs - offset) : undefined
+  addEntry(client, { id, event, params, timestamp })
   saveSoon(client)
   if (!client.flushTimer)
     client.flushTimer = client.time.setTimeout(

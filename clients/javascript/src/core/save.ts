@@ -28,5 +28,5 @@ export async function save(client: State): Promise<void> {
 
 export function saveSoon(client: State): void {
   if (!client.writeTimer && !client.isShut)
-    client.writeTimer = client.time.setTimeout(() => void save(client), client.ports.writeDelayMs)
+    client.writeTimer = client.time.setTimeout(() => void save(client), client.writeDelayMs)
 }

@@ -4,19 +4,25 @@ import { learn } from './dropped-names.ts'
 import { addDrops } from './drops.ts'
 import { attempted as attemptedState, open } from './entry-name.ts'
 import { generationsMax } from './limits.ts'
-import { shiftLine } from './log-line.ts'
-import { printAccepted } from './print-accepted.ts'
-import { closeLines, shiftOf, type Segment, type StoredSegment } from './segment.ts'
-import { contextOf, isOpen, oldest } from './segment-list.ts'
+import { jsonBytes, shiftEntry } from './log-event.ts'
+import { acceptedOf } from './accepted.ts'
+import { shiftOf, type Segment, type StoredSegment } from './segment.ts'
+import { reportDrops } from './record.ts'
+import { closeAll, contextOf, isOpen, oldest } from './segment-list.ts'
 import { senderOf } from './sender.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 import { attempt, replace } from './stored-segments.ts'
-import { textBytes } from './text-bytes.ts'
 import { nothing } from './with-fallback.ts'
 
 /** Sends the oldest segment; resolves to undefined if none can be sent. */
-export async function sendOldest(client: State): Promise<Sent | undefined> {
+export async function sendLogs(client: State): Promise<Sent | undefined> {
+  // Closes the open segments only when no closed segment waits. During an outage, the events thus
+  // collect in few segments.
+  if (client.isDue && !oldest(client)) {
+    client.isDue = false
+    closeAll(client)
+  }
   const segment = oldest(client)
   return (
     segment &&
@@ -37,15 +43,15 @@ export function sendAtPageEnd(client: State): void {
     const { events, era } = memory
     if (segment.state === open && !era.isTrusted) continue
     for (const event of events.slice(memory.stored))
-      event.sequence ||= client.nextSequence && client.nextSequence++
+      if (client.nextSequence) event.sequence ||= client.nextSequence++
     const context = contextOf(client, memory)
-    let left = client.ports.pageEndBytes() - textBytes(JSON.stringify(context))
-    const lines = closeLines(events).filter((line) => (left -= textBytes(line) + 1) >= 0)
-    if (!lines[0]) continue
+    let left = client.pageEndBytes() - jsonBytes(context)
+    const kept = events.filter((event) => (left -= jsonBytes(event) + 1) >= 0)
+    if (!kept[0]) continue
     segment.state = attemptedState
-    const isAll = lines.length === events.length
+    const isAll = kept.length === events.length
     void whileBusy(segment, () =>
-      send(client, segment, { context, lines }, { isLast: true, isAll }),
+      send(client, segment, { context, events: kept }, { isLast: true, isAll }),
     ).catch(nothing)
   }
 }
@@ -75,7 +81,7 @@ async function send(
   { isLast = false, isAll = true } = {},
 ): Promise<Sent> {
   const { key, generation, shiftMs, mayBeStored } = segment
-  const { context, lines } = stored
+  const { context, events } = stored
   segment.mayBeStored = true
   const { body, unsettled, code, isTooLarge, isDefinite } = await attemptRequest(
     client,
@@ -85,27 +91,27 @@ async function send(
   if (!isAll) return {}
   if (isDefinite) segment.mayBeStored = mayBeStored
   if (unsettled) return unsettled
-  if (isTooLarge && lines.length > 1) {
-    const middle = lines.length >> 1
+  if (isTooLarge && events.length > 1) {
+    const middle = events.length >> 1
     await replace(
       client,
       segment,
-      [lines.slice(0, middle), lines.slice(middle)].map((half, index) => ({
+      [events.slice(0, middle), events.slice(middle)].map((half, index) => ({
         fields: { key: key + index, state: attemptedState, shiftMs, mayBeStored },
-        stored: { context, lines: half },
+        stored: { context, events: half },
       })),
     )
     return {}
   }
-  const results = body ? readResults(body, lines.length) : lines.map((): Result => ({ code }))
+  const results = body ? readResults(body, events.length) : events.map((): Result => ({ code }))
   // Intake always sends one result for each entry, so this response is from a proxy.
   if (!results) return { retryAfterMs: 0 }
   const mayShift =
     !mayBeStored && generation < generationsMax && shiftOf(client, stored) !== shiftMs
-  const again = lines.filter((line, index) => {
+  const again = events.filter(({ event }, index) => {
     const { status, code: reason = 'unknown' } = results[index]!
     if (isTaken(status)) {
-      learn(client, line, status === 'dropped')
+      learn(client, event, status === 'dropped')
       return false
     }
     const isOutOfRange = reason === 'id_time_out_of_range'
@@ -113,20 +119,25 @@ async function send(
     addDrops(client, isOutOfRange ? 'expired' : reason, 1)
     return false
   })
-  const renewed = { fields: { key, generation: generation + 1 }, stored: { context, lines: again } }
+  const renewed = {
+    fields: { key, generation: generation + 1 },
+    stored: { context, events: again },
+  }
   await replace(client, segment, again[0] ? [renewed] : [])
-  return { isAccepted: results.some(({ status }) => isTaken(status)) }
+  // The server accepts events, so it can receive the report of dropped records. `flush` waits for
+  // this report, too.
+  if (results.some(({ status }) => isTaken(status)) && reportDrops(client) && client.waiting[0])
+    closeAll(client)
+  return {}
 }
 
 /**
  * Prints the body of a batch. Adds the properties of the sender that were not yet known when the
  * first event of the batch was logged.
  */
-function printBatch(client: State, { context, lines }: StoredSegment, shiftMs: number): string {
-  const { sender, era } = context
-  const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
-  const head = printAccepted({ ...senderOf(client, ''), ...sender }, client)
-  return `${head.slice(0, -1)},"logs":[${logs}]}`
+function printBatch(client: State, { context, events }: StoredSegment, shiftMs: number): string {
+  const sender = acceptedOf(client, { ...senderOf(client, ''), ...context.sender })
+  return JSON.stringify({ ...sender, logs: events.map((event) => shiftEntry(event, shiftMs)) })
 }
 
 /** Reads the results of a batch; undefined unless there is a result for each entry. */

@@ -1,6 +1,6 @@
 import { start } from './kept.ts'
 import { retryAfterMsMax } from './limits.ts'
-import { settle, wake as wakeAll } from './sending.ts'
+import { settle } from './sending.ts'
 import type { SendLoop, Sent } from './sent.ts'
 import type { State } from './state.ts'
 
@@ -36,15 +36,11 @@ export function createSendLoop(
       // A storage error is treated like a network error, so the records are kept.
       isWoken = false
       sent = isClosed() ? undefined : await send(client).catch(() => ({ retryAfterMs: 0 }))
-      if (sent ? sent.stop || sent.retryAfterMs !== undefined : !isWoken) break
+      if (sent ? sent.retryAfterMs !== undefined : !isWoken) break
       if (sent) reachMs = min
     }
     sending = undefined
-    const { stop, retryAfterMs = 0 } = sent || {}
-    if (stop) {
-      client.stopped = stop
-      wakeAll(client)
-    } else if (sent) pause(retryAfterMs)
+    if (sent) pause(sent.retryAfterMs!)
     settle(client)
   }
 

@@ -13,7 +13,7 @@ export const validUser = (userId: unknown): string =>
  */
 export async function readDevice(client: State): Promise<void> {
   // If the device cannot be read in time, the properties that were found before are used.
-  const found = (await within(client, deviceMsMax, client.ports.device())) || client.device
+  const found = (await within(client, deviceMsMax, client.device())) || client.known
   const device: Record<string, unknown> = {}
   for (const fields of [found, client.options.device].map(Object)) {
     for (const name of Object.keys(fields)) {
@@ -25,7 +25,7 @@ export async function readDevice(client: State): Promise<void> {
       }
     }
   }
-  client.device = device
+  client.known = device
 }
 
 /**
@@ -36,12 +36,12 @@ export async function readDevice(client: State): Promise<void> {
  *   event has fewer
  */
 export function senderOf(
-  { options, ports, device, deviceUuid }: State,
+  { options, logDevice, known, deviceUuid }: State,
   user: string,
   isOfFeedback?: boolean,
 ): Sender {
   const sender: Sender = { bundle_identifier: options.bundleIdentifier }
-  if (device) sender.device = ports.logDevice && !isOfFeedback ? ports.logDevice(device) : device
+  if (known) sender.device = logDevice && !isOfFeedback ? logDevice(known) : known
   if (deviceUuid) sender.device_uuid = sender.unique_user_id = deviceUuid
   if (user) sender.unique_user_id = user
   return sender

@@ -2,18 +2,14 @@ import type { Clock } from './clock.ts'
 import type { DroppedName } from './dropped-names.ts'
 import type { WaitingFeedback } from './feedbacks.ts'
 import type { IntakeOptions, SendError } from './options.ts'
-import type { Ports, Storage, TimeSource } from './ports.ts'
+import type { Ports } from './ports.ts'
 import type { Segment } from './segment.ts'
 import type { SendLoop } from './sent.ts'
 import type { Serial } from './serial.ts'
 
 /** The state of a client, on which the functions of this folder work. */
-export interface State {
+export interface State extends Ports<never> {
   options: IntakeOptions
-  ports: Ports<never>
-  time: TimeSource
-  /** The platform's storage, with a fallback to memory. */
-  storage: Storage
   clock: Clock
   /** The name of this run. Each created client is a run of its own. */
   run: string
@@ -28,7 +24,7 @@ export interface State {
   deviceUuid: string
   user: string
   /** The known properties of the device; undefined until they were read. */
-  device?: Record<string, unknown>
+  known?: Record<string, unknown>
   /** The properties of the device that the server has refused. */
   refused: string[]
   /** Resolves when `uuid` is known. */

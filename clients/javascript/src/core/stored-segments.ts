@@ -1,9 +1,9 @@
 import { addDrops } from './drops.ts'
 import { attempted, printFirstName, printName, stateOfEnded } from './entry-name.ts'
 import {
-  closeLines,
   newSegment,
   parseSegment,
+  printLines,
   printSegment,
   shiftOf,
   textOf,
@@ -37,7 +37,7 @@ export const attempt = (client: State, segment: Segment): Promise<StoredSegment 
   client.inOrder(async () => {
     const memory = await write(client, segment)
     if (!isKnown(client, segment)) return undefined
-    const own = memory && { context: contextOf(client, memory), lines: closeLines(memory.events) }
+    const own = memory && { context: contextOf(client, memory), events: memory.events }
     if (segment.state !== attempted) {
       const stored = own || (await load(client, segment))
       if (!stored) return undefined
@@ -59,7 +59,7 @@ export async function replace(
     for (const { fields, stored } of parts) {
       if (!isKnown(client, segment)) return
       const text = printSegment(stored)
-      const part = newSegment({ ...fields, count: stored.lines.length, bytes: textBytes(text) })
+      const part = newSegment({ ...fields, count: stored.events.length, bytes: textBytes(text) })
       part.name = printName(part, client.run)
       await client.storage.append(part.name, true, 0, () => text)
       insert(client, segment, part)
@@ -82,7 +82,7 @@ export function remove(client: State, segment: Segment): Promise<void> {
 export async function load(client: State, segment: Segment): Promise<StoredSegment | undefined> {
   const text = (await client.storage.read(segment.name)) || ''
   const stored = parseSegment(text)
-  const { length } = stored.lines
+  const { length } = stored.events
   // If there is no text, another run has sent the segment, so nothing was damaged.
   if (text) addDrops(client, 'damaged', segment.count - length)
   segment.count = length
@@ -105,7 +105,7 @@ async function write(client: State, segment: Segment): Promise<SegmentMemory | u
   if (!stored) segment.name = printFirstName(segment, client.run)
   const isThere = await client.storage
     .append(segment.name, !stored, end - stored, (first) => {
-      for (const event of events.slice(stored, end)) event.sequence = first && first++
+      for (const event of events.slice(stored, end)) event.sequence = first ? first++ : undefined
       client.nextSequence = first
       return textOf(memory, end, contextOf(client, memory))
     })
@@ -119,7 +119,7 @@ async function write(client: State, segment: Segment): Promise<SegmentMemory | u
   // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does not
   // exist, another run has taken over the stored lines, and `load` removes the segment.
   const { key, name, state } = segment
-  const bytes = textBytes(closeLines(events.splice(0, stored)).join())
+  const bytes = textBytes(printLines(events.splice(0, stored)))
   const part = newSegment({ key, name, state: stateOfEnded(state), count: stored, bytes })
   insert(client, segment, part)
   memory.stored = 0

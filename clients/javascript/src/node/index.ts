@@ -5,9 +5,9 @@ import { gzip } from 'node:zlib'
 import { createClient } from '../core/client.ts'
 import { addDrops } from '../core/drops.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
+import { noStorage } from '../core/with-fallback.ts'
 import { readDevice } from './device.ts'
 import { keepAttachment, type FileAttachment, type NodeAttachment } from './attachment.ts'
 import { createFileStorage } from './files.ts'
@@ -72,7 +72,7 @@ export function createNodeClient(
     gzip: promisify(gzip) as (text: string) => Promise<BufferSource>,
   })
   const ports: Ports<NodeAttachment> = {
-    storage: files ?? createMemoryStorage(),
+    storage: files ?? noStorage,
     transport,
     time,
     random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),

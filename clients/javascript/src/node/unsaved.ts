@@ -23,9 +23,9 @@ export function takeUnsaved(
     const { stored, events } = memory
     const end = events.length
     if (stored === end) return []
-    const unnumbered = events.slice(stored).filter(({ sequence }) => sequence === 0)
+    const unnumbered = events.slice(stored).filter(({ sequence }) => !sequence)
     let next = files.reserve(unnumbered.length)
-    for (const event of unnumbered) event.sequence = next && next++
+    for (const event of unnumbered) event.sequence = next ? next++ : undefined
     if (stored === 0) segment.name = printFirstName(segment, client.run)
     const text = textOf(memory, end, contextOf(client, memory))
     memory.stored = end

@@ -2,9 +2,9 @@ import { createClient } from '../core/client.ts'
 import { logDevice } from '../core/device-fields.ts'
 import { addDrops } from '../core/drops.ts'
 import { createFetchTransport } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
+import { noStorage } from '../core/with-fallback.ts'
 import { fillRandom } from '../core/random.ts'
 import { exchangeOrGiveUp } from './exchange.ts'
 import { createFormTransport } from './form-transport.ts'
@@ -65,7 +65,7 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
   const ports: Ports<ReactNativeAttachment> = {
     storage:
       storage === 'memory'
-        ? createMemoryStorage()
+        ? noStorage
         : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
             addDrops(client.state, 'damaged', 1),
           ),

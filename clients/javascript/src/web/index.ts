@@ -1,8 +1,8 @@
 import { createClient } from '../core/client.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { TimeSource } from '../core/ports.ts'
+import { noStorage } from '../core/with-fallback.ts'
 import { readDevice } from './device.ts'
 import { createIndexedDbStorage } from './indexed-db.ts'
 
@@ -40,7 +40,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   })
   const ended = new AbortController()
   const client = createClient<WebAttachment>(options, {
-    storage: database || createMemoryStorage(),
+    storage: database || noStorage,
     transport,
     time,
     random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),

@@ -137,24 +137,25 @@ t.test('events of a failed append keep no numbers', async (t) => {
 })
 
 const clientWith = (segment: Segment) =>
-  ({ segments: [segment], run: 'r', options: {}, ports: {} }) as unknown as State
+  ({ segments: [segment], run: 'r', options: {} }) as unknown as State
 
 t.test(
   'of open segments, the end of the process writes also what a full storage refused',
   async (t) => {
     const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
     const events = ['tap', 'tap'].map((event, n) => ({
-      line: `{"id":"${n}","event":"${event}"`,
-      sequence: 0,
+      id: String(n),
+      event,
+      params: {},
     }))
     const memory = { user: '', era, events, stored: 1 }
     const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
     const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
     const [unsaved] = takeUnsaved(clientWith(segment), files)
-    const { context, lines } = parseSegment(unsaved!.text)
+    const { context, events: stored } = parseSegment(unsaved!.text)
     t.equal(context.run, 'r')
     t.same(
-      lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
+      stored.map(({ sequence }) => sequence),
       [8, 9],
     )
   },
@@ -162,10 +163,10 @@ t.test(
 
 t.test('the end of the process numbers no event that is in a file', (t) => {
   const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
-  const events = ['a', 'b'].map((id) => ({ line: `{"id":"${id}"`, sequence: 0 }))
+  const events = ['a', 'b'].map((id) => ({ id, event: 'tap', params: {} }))
   const segment = newSegment({ key: 'k', name: 'n', memory: { user: '', era, events, stored: 1 } })
   const files = { existsSync: () => true, reserve: (count: number) => 10 - count }
-  const expected = [{ name: 'n', text: '{"id":"b","sequence":9}\n' }]
+  const expected = [{ name: 'n', text: '{"id":"b","event":"tap","params":{},"sequence":9}\n' }]
   t.same(takeUnsaved(clientWith(segment), files), expected)
   t.same(takeUnsaved(clientWith(segment), files), [])
   t.end()
