@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * other programs or other releases read them.
  */
 const internal =
-  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe refused isHeld isAccepted adopt drops retryAfter path date total wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove add gzip uuid start sequence line options end stop setTimeout clearTimeout isOut isShut isLoaded reportDrops readDevice isNew droppedNames leavesOut learn isDue waiting flushTimer writeTimer consent wantsOut feedbacks inOrder nextSequence allDropped areDropsNew starting fields'
+  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe refused isHeld isAccepted adopt drops retryAfter path date total wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove add gzip uuid start sequence line options end stop setTimeout clearTimeout isOut isShut isLoaded reportDrops readDevice isNew droppedNames leavesOut learn isDue waiting flushTimer writeTimer consent wantsOut feedbacks inOrder nextSequence allDropped areDropsNew starting fields known imagesRefusal'
 
 /** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {
@@ -44,7 +44,7 @@ export async function bundleWeb() {
   })
   // Replaces `const` by `let`, because code with one keyword for all declarations compresses
   // better. No string in the client contains the word `const`.
-  return code.replace(/\bconst\b/g, 'let')
+  return code.replace(/\b(?:const|var)\b/g, 'let')
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -98,10 +98,9 @@ export async function attemptRequest(
  *
  * @returns whether at least one of them is new
  */
-function refuse(problem: string, refused: string[]): boolean {
-  const found = (problem.match(/"\/device\/\w+/g) || [])
-    .map((pointer) => pointer.slice('"/device/'.length))
-    .filter((name) => refused.indexOf(name) < 0)
-  refused.push(...found)
-  return !!found[0]
+function refuse(problem: string, refused: Set<string>): boolean {
+  const { size } = refused
+  for (const pointer of problem.match(/"\/device\/\w+/g) || [])
+    refused.add(pointer.slice('"/device/'.length))
+  return refused.size > size
 }

@@ -103,7 +103,7 @@ function createState(options: IntakeOptions, ports: Ports<never>): State {
     uuid: '',
     deviceUuid: options.deviceUuid || '',
     user: validUser(options.userId),
-    refused: [],
+    refused: new Set(),
     consent: createSerial(),
     segments: [],
     inOrder: createSerial(),

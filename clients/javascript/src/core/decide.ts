@@ -35,15 +35,15 @@ export const resultsOf = (list: unknown): Result[] =>
  * release does not know its code.
  */
 export const isTemporary = (status: number): boolean =>
-  status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0
+  status < 400 || status >= 500 || retryStatuses.includes(status)
 
 /**
  * Whether the status of a failed request is about the URL or the API key, not about the records. If
  * the response has an error code, nothing will be accepted until someone changes a setting. Without
  * an error code the response comes from a proxy, and a later request may reach the gateway.
  */
-export const isAboutSettings = (status: number): boolean => settingStatuses.indexOf(status) >= 0
+export const isAboutSettings = (status: number): boolean => settingStatuses.includes(status)
 
 /** Whether the response means that nothing of the request was stored. */
 export const isDefinite = (status: number, code: string | undefined): boolean =>
-  !!code && (status < 500 || status === 503) && uncertainCodes.indexOf(code) < 0
+  !!code && (status < 500 || status === 503) && !uncertainCodes.includes(code)

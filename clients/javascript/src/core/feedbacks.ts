@@ -18,15 +18,16 @@ export interface WaitingFeedback {
   key: string
   /** The number of attempts that got status 500. With `fewAttempts`, a feedback is not sent. */
   failures: number
+  /** Why it is sent without its images. */
+  imagesRefusal?: string
 }
 
 const prefix = 'feedback-'
 export const isFeedback = (key: string): boolean => key.startsWith(prefix)
 
-const oldestFeedback = ({ feedbacks }: State) =>
+/** The feedback that is sent next. */
+export const oldestFeedback = ({ feedbacks }: State): WaitingFeedback | undefined =>
   feedbacks.find(({ failures }) => failures < fewAttempts)
-
-export const canSendFeedback = (client: State): boolean => !!oldestFeedback(client)
 
 /**
  * Stores a feedback. Resolves to false if too much feedback waits, or if all feedback was deleted
@@ -54,7 +55,7 @@ export function adoptFeedback(client: State, keys: readonly string[]): void {
   const { feedbacks } = client
   client.feedbacks = keys
     .filter((key) => isFeedback(key) && feedbacks.every((entry) => entry.key !== key))
-    .map((key) => ({ key, failures: 0 }))
+    .map((key): WaitingFeedback => ({ key, failures: 0 }))
     .concat(feedbacks)
 }
 
@@ -72,22 +73,19 @@ export async function sendFeedback(client: State): Promise<Sent | undefined> {
   const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
   if (stored) {
     const { payload, attachments } = stored
-    const attempt = (images: readonly unknown[]) =>
-      attemptRequest(
-        client,
-        {
-          path: '/feedback',
-          body: client.form(JSON.stringify(acceptedOf(client, parseObject(payload))), images),
-        },
-        entry,
-      )
-    let attempted = await attempt(attachments)
-    const { code: reason, isTooLarge } = attempted
-    const isWithout = isTooLarge && attachments.length > 0
-    if (isWithout) attempted = await attempt([])
-    const { body, unsettled, code } = attempted
+    const { imagesRefusal } = entry
+    const text = JSON.stringify(acceptedOf(client, parseObject(payload)))
+    const { body, unsettled, code, isTooLarge } = await attemptRequest(
+      client,
+      { path: '/feedback', body: client.form(text, imagesRefusal ? [] : attachments) },
+      entry,
+    )
     if (unsettled) return unsettled
-    if (isWithout) addDrops(client, reason, attachments.length)
+    if (imagesRefusal) addDrops(client, imagesRefusal, attachments.length)
+    else if (isTooLarge && attachments[0]) {
+      entry.imagesRefusal = code
+      return {}
+    }
     if (body) countRefused(client, body)
     else addDrops(client, code, 1)
   }

@@ -37,9 +37,12 @@ export function createFetchTransport(
   let { gzip } = platform
   let keptAlive = 0
 
-  async function send(request: OutgoingRequest, packed?: BufferSource): Promise<Answer> {
-    const { path, body } = request
+  async function transport(request: OutgoingRequest): Promise<Answer> {
+    const { path, body, isLast } = request
     const isText = typeof body === 'string'
+    // Compression is asynchronous, and the end of a page leaves no time for that.
+    const packed =
+      gzip && isText && !isLast && body.length >= gzipBytesMin ? await gzip(body) : undefined
     const bytes = packed ? packed.byteLength : isText ? textBytes(body) : Infinity
     const keepalive = keptAlive + bytes <= keepaliveBytesMax
     const headers: Record<string, string> = { 'x-api-key': apiKey }
@@ -58,25 +61,16 @@ export function createFetchTransport(
     } as RequestInit
     if (keepalive) keptAlive += bytes
     try {
-      return await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
+      const answer = await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
+      if (!packed || answer.status !== 415) return answer
     } finally {
       if (keepalive) keptAlive -= bytes
     }
+    gzip = undefined
+    return transport(request)
   }
 
-  return {
-    async transport(request) {
-      const { body, isLast } = request
-      // Compression is asynchronous, and the end of a page leaves no time for that.
-      if (!gzip || isLast || typeof body !== 'string' || body.length < gzipBytesMin)
-        return send(request)
-      const answer = await send(request, await gzip(body))
-      if (answer.status !== 415) return answer
-      gzip = undefined
-      return send(request)
-    },
-    keepaliveBytes: () => keepaliveBytesMax - keptAlive,
-  }
+  return { transport, keepaliveBytes: () => keepaliveBytesMax - keptAlive }
 }
 
 /** Creates an `Exchange` that sends with `send` and aborts the request after `ms`. */

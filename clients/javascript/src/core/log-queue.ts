@@ -20,13 +20,13 @@ export function addEntry(client: State, entry: LogEntry): void {
     storageBytesMax = 4_000_000,
     storageEventsMax = 5000,
   } = options
-  const entriesMax = Math.min(batchEntriesMax, batchMax, Math.ceil(storageEventsMax / segmentsMin))
-  const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const era = client.clock.era()
   const size = jsonBytes(entry) + 20
   let segment = client.segments.find((one) => isOpen(one) && one.memory!.user === user)
   if (segment) {
-    const hasRoom = segment.count < entriesMax && segment.bytes + size <= segmentBytes
+    const hasRoom =
+      segment.count < Math.min(batchEntriesMax, batchMax, storageEventsMax / segmentsMin) &&
+      segment.bytes + size <= Math.min(segmentBytesMax, storageBytesMax / segmentsMin)
     if (!hasRoom || segment.memory!.era !== era) {
       close(segment)
       segment = undefined

@@ -24,10 +24,9 @@ export function printJson(given: unknown): string {
     const depth = path.length
     try {
       const value = read() as Found | null | undefined
-      const type = typeof value
-      if (value == null || type === 'string' || type === 'boolean' || Number.isFinite(value))
+      if (value == null || /string|boolean/.test(typeof value) || Number.isFinite(value))
         return value
-      if (type !== 'object') return String(value)
+      if (typeof value !== 'object') return String(value)
       if (path.includes(value)) return '[Circular]'
       if (depth > jsonDepthMax || left < 0) return '[Too deep]'
       path.push(value)

@@ -49,10 +49,9 @@ export function sendAtPageEnd(client: State): void {
     const kept = events.filter((event) => (left -= jsonBytes(event) + 1) >= 0)
     if (!kept[0]) continue
     segment.state = attemptedState
-    const isAll = kept.length === events.length
-    void whileBusy(segment, () =>
-      send(client, segment, { context, events: kept }, { isLast: true, isAll }),
-    ).catch(nothing)
+    void whileBusy(segment, () => send(client, segment, { context, events: kept }, true)).catch(
+      nothing,
+    )
   }
 }
 
@@ -69,18 +68,16 @@ async function whileBusy(segment: Segment, work: () => Promise<Sent>): Promise<S
  * Sends events of a segment, and removes those that have a final result from the segment. Events
  * that were rejected because the device's clock was wrong get new ids.
  *
- * @param how.isLast true at the end of the page. What follows the request then happens only if the
- *   page was not closed after all
- * @param how.isAll false for a part of the segment's events. All are then sent again, under the
- *   same ids
+ * @param isLast true at the end of the page. What follows the request then happens only if the page
+ *   was not closed after all
  */
 async function send(
   client: State,
   segment: Segment,
   stored: StoredSegment,
-  { isLast = false, isAll = true } = {},
+  isLast?: boolean,
 ): Promise<Sent> {
-  const { key, generation, shiftMs, mayBeStored } = segment
+  const { key, count, generation, shiftMs, mayBeStored } = segment
   const { context, events } = stored
   segment.mayBeStored = true
   const { body, unsettled, code, isTooLarge, isDefinite } = await attemptRequest(
@@ -88,7 +85,8 @@ async function send(
     { path: '/log/batch', body: printBatch(client, stored, shiftMs), isLast },
     segment,
   )
-  if (!isAll) return {}
+  // If only a part of the events was sent, all are sent again, under the same ids.
+  if (events.length < count) return {}
   if (isDefinite) segment.mayBeStored = mayBeStored
   if (unsettled) return unsettled
   if (isTooLarge && events.length > 1) {

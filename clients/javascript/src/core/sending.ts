@@ -1,4 +1,4 @@
-import { canSendFeedback } from './feedbacks.ts'
+import { oldestFeedback } from './feedbacks.ts'
 import { oldest } from './segment-list.ts'
 import type { State } from './state.ts'
 
@@ -11,6 +11,6 @@ export function wake(client: State, isUrgent?: boolean): void {
 /** Resolves the waiting calls of `flush` if nothing more can be sent now. */
 export function settle(client: State): void {
   if (client.loops.some((loop) => !!loop.sending())) return
-  if (!client.stopped && (oldest(client) || canSendFeedback(client))) return
+  if (!client.stopped && (oldest(client) || oldestFeedback(client))) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

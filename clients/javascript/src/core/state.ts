@@ -26,7 +26,7 @@ export interface State extends Ports<never> {
   /** The known properties of the device; undefined until they were read. */
   known?: Record<string, unknown>
   /** The properties of the device that the server has refused. */
-  refused: string[]
+  refused: Set<string>
   /** Resolves when `uuid` is known. */
   starting?: Promise<void>
   /** Whether it is known what earlier runs have stored. */
