@@ -1,4 +1,4 @@
-import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
+import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
@@ -38,11 +38,11 @@ interface ResponseBody {
  * @param entry the segment or feedback that is sent. `failures` counts its responses with status
  *   500; after three, the entry is not sent again before the next start
  */
-export async function attemptRequest(
+export const attemptRequest = async (
   client: State,
   request: OutgoingRequest,
   entry: { failures: number },
-): Promise<Attempted> {
+): Promise<Attempted> => {
   const { clock, refused, time } = client
   const began = time.monotonic()
   const beganAt = time.now()
@@ -68,16 +68,12 @@ export async function attemptRequest(
   const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined
-  if (isSuccess) unsettled = isOfIntake ? undefined : { retryAfterMs }
-  else if (refuse(body, refused)) unsettled = {}
-  else if (isTemporary(status)) unsettled = { retryAfterMs }
-  else if (isAboutSettings(status)) {
-    unsettled = { retryAfterMs }
-    client.stopped = code || client.stopped
-  }
+  if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
+  if (!isSuccess && refuse(body, refused)) unsettled = {}
+  else if (code && isAboutSettings(status)) client.stopReason = code
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
-    client.lastError = {
+    client.lastFailure = {
       time: isoTime(clock.now()),
       status,
       code: reason,
@@ -98,7 +94,7 @@ export async function attemptRequest(
  *
  * @returns whether at least one of them is new
  */
-function refuse(problem: string, refused: Set<string>): boolean {
+const refuse = (problem: string, refused: Set<string>): boolean => {
   const { size } = refused
   for (const pointer of problem.match(/"\/device\/\w+/g) || [])
     refused.add(pointer.slice('"/device/'.length))

@@ -38,10 +38,10 @@ const targetForm = /^(https?:\/)?\/\S* [!-~]+$/i
  * Creates the part of a client that is the same on every platform. It does no I/O before its first
  * record or the next turn of the event loop.
  */
-export function createClient<Attachment>(
+export const createClient = <Attachment>(
   options: IntakeOptions,
   ports: Ports<Attachment>,
-): Client<Attachment> {
+): Client<Attachment> => {
   const { url, apiKey, bundleIdentifier, deviceUuid } = options
   const isValid =
     apiKey &&
@@ -71,9 +71,9 @@ export function createClient<Attachment>(
     optOut: () => setConsent(client, true),
     optIn: () => setConsent(client, false),
     stats: () => ({
-      pending: pendingOf(client),
-      stopped: client.stopped || false,
-      lastError: client.lastError,
+      pending: { logs: countOf(client), feedback: client.feedbacks.length },
+      stopped: client.stopReason || false,
+      lastError: client.lastFailure,
       dropped: { ...client.allDropped },
       storageBytes: bytesOf(client),
       isOptedOut: !!client.isOut,
@@ -81,7 +81,7 @@ export function createClient<Attachment>(
     }),
     wake: () => wake(client, true),
     leavePage() {
-      if (client.uuid && !client.stopped && !client.loops[0]!.isHeld()) sendAtPageEnd(client)
+      if (client.uuid && !client.stopReason && !client.loops[0]!.isHeld()) sendAtPageEnd(client)
       closeAll(client)
       void save(client)
     },
@@ -89,7 +89,7 @@ export function createClient<Attachment>(
   }
 }
 
-function createState(options: IntakeOptions, ports: Ports<never>): State {
+const createState = (options: IntakeOptions, ports: Ports<never>): State => {
   const clock = createClock(ports.time)
   const nextId = createUuids(ports.random)
   const newId = (ms = clock.now()) => nextId(ms)
@@ -119,19 +119,13 @@ function createState(options: IntakeOptions, ports: Ports<never>): State {
   return client
 }
 
-const pendingOf = (client: State) => ({
-  logs: countOf(client),
-  feedback: client.feedbacks.length,
-})
-
-async function flush(client: State, settings?: FlushOptions | null): Promise<{ left: number }> {
+const flush = async (client: State, settings?: FlushOptions | null): Promise<{ left: number }> => {
   const { timeoutMs = 5000 } = settings || {}
   await within(client, timeoutMs, sendAll(client))
-  const { logs, feedback: feedbacks } = pendingOf(client)
-  return { left: logs + feedbacks }
+  return { left: countOf(client) + client.feedbacks.length }
 }
 
-async function sendAll(client: State): Promise<void> {
+const sendAll = async (client: State): Promise<void> => {
   await start(client)
   // After the end of this client, another client may take over its segments, which `save` would
   // rename.

@@ -51,13 +51,13 @@ export interface Clock {
  * and its monotonic clock stopped meanwhile. If the jump is backwards or longer than a day, the
  * clock is assumed to have been set.
  */
-export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock {
+export const createClock = (time: Pick<TimeSource, 'now' | 'monotonic'>): Clock => {
   let era: Era = { drift: time.now() - time.monotonic(), offset: 0, isTrusted: false }
 
   const wasSet = (jump: number) => jump < -jumpMs || jump > dayMs
   const unlessTolerated = (offset: number) => (Math.abs(offset) > toleratedMs ? offset : 0)
 
-  function now(): number {
+  const now = (): number => {
     const wall = time.now()
     const drift = wall - time.monotonic()
     const jump = drift - era.drift

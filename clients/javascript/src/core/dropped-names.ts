@@ -17,7 +17,7 @@ const namesMax = 100
  * Whether to leave out an event with this name. Once in five minutes it is false for such a name:
  * that event shows whether the rule still applies.
  */
-export function leavesOut({ droppedNames, clock }: State, event: string): boolean {
+export const leavesOut = ({ droppedNames, clock }: State, event: string): boolean => {
   const entry = droppedNames[event]
   if (!entry || entry.count < droppedMin) return false
   const leftMs = entry.until - clock.now()
@@ -28,7 +28,7 @@ export function leavesOut({ droppedNames, clock }: State, event: string): boolea
 }
 
 /** Learns from the result of an event. */
-export function learn({ droppedNames, clock }: State, event: string, isDropped: boolean): void {
+export const learn = ({ droppedNames, clock }: State, event: string, isDropped: boolean): void => {
   const known = Object.keys(droppedNames).length
   const { count = 0 } = droppedNames[event] || {}
   if (!isDropped) delete droppedNames[event]

@@ -1,7 +1,7 @@
 import type { State } from './state.ts'
 
 /** Counts dropped records, and tells the app. */
-export function addDrops(client: State, reason: string, count: number): void {
+export const addDrops = (client: State, reason: string, count: number): void => {
   if (count <= 0) return
   const { onDrop } = client.options
   const more = { [reason]: count }
@@ -19,6 +19,6 @@ export function addDrops(client: State, reason: string, count: number): void {
     }, 0)
 }
 
-export function addCounts(counts: Record<string, number>, more: Record<string, number>): void {
+export const addCounts = (counts: Record<string, number>, more: Record<string, number>): void => {
   for (const reason of Object.keys(more)) counts[reason] = (counts[reason] || 0) + more[reason]!
 }

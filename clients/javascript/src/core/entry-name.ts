@@ -54,7 +54,7 @@ export interface ParsedName extends EntryName {
 type Seven = [string, string, string, string, string, string, string]
 
 /** Parses the name of a segment; undefined for any other name. */
-export function parseName(name: string): ParsedName | undefined {
+export const parseName = (name: string): ParsedName | undefined => {
   const parts = name.split('.')
   if (parts.length !== 7) return undefined
   const [key, generation, state, run, count, bytes, shiftMs] = parts as Seven

@@ -33,11 +33,11 @@ export const oldestFeedback = ({ feedbacks }: State): WaitingFeedback | undefine
  * Stores a feedback. Resolves to false if too much feedback waits, or if all feedback was deleted
  * while this one was being stored.
  */
-export async function addFeedback(
+export const addFeedback = async (
   client: State,
   id: string,
   feedback: StoredFeedback,
-): Promise<boolean> {
+): Promise<boolean> => {
   const { storage } = client
   if (client.feedbacks.length >= feedbackMax) return false
   // Not sent before it is stored.
@@ -51,7 +51,7 @@ export async function addFeedback(
 }
 
 /** Takes over feedback of earlier runs. `keys` are all keys in storage, in ascending order. */
-export function adoptFeedback(client: State, keys: readonly string[]): void {
+export const adoptFeedback = (client: State, keys: readonly string[]): void => {
   const { feedbacks } = client
   client.feedbacks = keys
     .filter((key) => isFeedback(key) && feedbacks.every((entry) => entry.key !== key))
@@ -64,7 +64,7 @@ export function adoptFeedback(client: State, keys: readonly string[]): void {
  * undefined if no feedback may be sent. If the server refuses a form as too large, the form is sent
  * again without its images, so that at least the text arrives.
  */
-export async function sendFeedback(client: State): Promise<Sent | undefined> {
+export const sendFeedback = async (client: State): Promise<Sent | undefined> => {
   const { storage } = client
   const entry = oldestFeedback(client)
   if (!entry) return undefined
@@ -95,7 +95,7 @@ export async function sendFeedback(client: State): Promise<Sent | undefined> {
 }
 
 /** Counts each refused image as dropped. The server has stored the rest of the feedback. */
-function countRefused(client: State, body: string): void {
+const countRefused = (client: State, body: string): void => {
   for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
     if (status !== 'stored') addDrops(client, code, 1)
 }

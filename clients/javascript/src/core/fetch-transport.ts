@@ -24,20 +24,20 @@ export type Exchange = (url: string, init: RequestInit, ms: number) => Promise<A
  * @param platform.keepaliveBytesMax the maximum total size, in bytes, of the bodies of all open
  *   requests that may outlive their page
  */
-export function createFetchTransport(
+export const createFetchTransport = (
   { url, apiKey }: IntakeOptions,
   platform: {
     exchange: Exchange
     gzip?: ((text: string) => Promise<BufferSource>) | undefined
     keepaliveBytesMax?: number
   },
-): FetchTransport {
+): FetchTransport => {
   const { exchange, keepaliveBytesMax = 0 } = platform
   const prefix = prefixOf(url)
   let { gzip } = platform
   let keptAlive = 0
 
-  async function transport(request: OutgoingRequest): Promise<Answer> {
+  const transport = async (request: OutgoingRequest): Promise<Answer> => {
     const { path, body, isLast } = request
     const isText = typeof body === 'string'
     // Compression is asynchronous, and the end of a page leaves no time for that.
@@ -86,7 +86,7 @@ export const exchangeWith =
     }
   }
 
-export async function readAnswer(response: Response): Promise<Answer> {
+export const readAnswer = async (response: Response): Promise<Answer> => {
   const { status, headers } = response
   return {
     status,

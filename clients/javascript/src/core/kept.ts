@@ -22,12 +22,12 @@ export const isUuid = (value: unknown): boolean => uuidForm.test(value as string
 export const start = (client: State): Promise<void> =>
   client.starting || (client.starting = readKept(client))
 
-async function readKept(client: State): Promise<void> {
+const readKept = async (client: State): Promise<void> => {
   await within(client, startMsMax, load(client), true)
   client.uuid = client.uuid || client.deviceUuid || client.newId()
 }
 
-async function load(client: State): Promise<void> {
+const load = async (client: State): Promise<void> => {
   const { storage } = client
   const reading = readDevice(client)
   const [kept, optedOut, dropped, names = []] = await read(client)
@@ -78,7 +78,7 @@ const read = (client: State): Promise<Kept> => {
   )
 }
 
-async function removeAll(client: State): Promise<void> {
+const removeAll = async (client: State): Promise<void> => {
   const { storage } = client
   client.segments.forEach((segment) => void remove(client, segment))
   client.feedbacks = []
@@ -88,7 +88,7 @@ async function removeAll(client: State): Promise<void> {
 }
 
 /** See `Intake.optOut` and `Intake.optIn`. If both are called, the later call takes effect. */
-export function setConsent(client: State, wantsOut: boolean): Promise<void> {
+export const setConsent = (client: State, wantsOut: boolean): Promise<void> => {
   client.wantsOut = wantsOut
   if (wantsOut) client.isOut = true
   return client.consent(async () => {

@@ -15,7 +15,7 @@ export interface LogEntry {
  * Returns the event with the time in its id shifted by `ms`. An event without a timestamp then gets
  * one: the time in its id before the shift, which is the time of the device's clock.
  */
-export function shiftEntry(entry: LogEntry, ms: number): LogEntry {
+export const shiftEntry = (entry: LogEntry, ms: number): LogEntry => {
   if (!ms) return entry
   const { id, timestamp = isoTime(timeOfUuid(id)) } = entry
   return { ...entry, id: shiftUuid(id, ms), timestamp }

@@ -13,7 +13,7 @@ import { nothing } from './with-fallback.ts'
  * segment for each user who has logged since the last request. So a process that serves several
  * users needs one file and one request for each user, not for each event.
  */
-export function addEntry(client: State, entry: LogEntry): void {
+export const addEntry = (client: State, entry: LogEntry): void => {
   const { options, user } = client
   const {
     batchEntriesMax = batchMax,
@@ -58,7 +58,7 @@ export function addEntry(client: State, entry: LogEntry): void {
  *
  * @param names in ascending order
  */
-export async function adopt(client: State, names: readonly ParsedName[]): Promise<void> {
+export const adopt = async (client: State, names: readonly ParsedName[]): Promise<void> => {
   const { segments, inOrder, storage } = client
   const adopted: Segment[] = []
   names.forEach(({ name, run: _run, ...entry }, at) => {

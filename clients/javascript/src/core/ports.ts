@@ -84,7 +84,8 @@ export interface Ports<Attachment> {
   storage: Storage
   transport: Transport
   time: TimeSource
-  random(bytes: Uint8Array): unknown
+  /** Fills a list with random numbers. */
+  random(words: Uint16Array): unknown
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>

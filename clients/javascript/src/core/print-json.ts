@@ -12,7 +12,7 @@ interface Found {
  * Prints a value as JSON. What JSON cannot represent becomes text, a list or an object
  * (docs/client.md, "Values"), so that one such value neither costs the event nor disappears.
  */
-export function printJson(given: unknown): string {
+export const printJson = (given: unknown): string => {
   // An event with more values than this is too large. Without this limit, a graph of objects that
   // refer to each other would take too long, because each path to an object is printed.
   let left = paramsBytesMax / 2
@@ -20,7 +20,7 @@ export function printJson(given: unknown): string {
   const path: unknown[] = []
 
   /** Converts what `read` returns. If code of the app throws an error, the result is its message. */
-  function convert(read: () => unknown): unknown {
+  const convert = (read: () => unknown): unknown => {
     const depth = path.length
     try {
       const value = read() as Found | null | undefined
@@ -47,7 +47,7 @@ export function printJson(given: unknown): string {
     }
   }
 
-  function convertProperties(value: Found): unknown {
+  const convertProperties = (value: Found): unknown => {
     let all = value
     if (value['stack']) {
       const { name, message, stack, cause, errors } = value
@@ -64,7 +64,7 @@ export function printJson(given: unknown): string {
     return copy
   }
 
-  function convertAll(list: unknown[]): unknown[] {
+  const convertAll = (list: unknown[]): unknown[] => {
     left -= list.length
     return Array.from(list, (_, index) => convert(() => list[index]))
   }

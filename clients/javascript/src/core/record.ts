@@ -16,7 +16,7 @@ import type { State } from './state.ts'
 import { textBytes } from './text-bytes.ts'
 
 /** See `Intake.log`. */
-export function log(client: State, event: string, params?: object | null): string | undefined {
+export const log = (client: State, event: string, params?: object | null): string | undefined => {
   if (client.isOut || client.isShut) return undefined
   const { beforeSend } = client.options
   try {
@@ -39,12 +39,11 @@ export function log(client: State, event: string, params?: object | null): strin
 }
 
 /** See `Intake.feedback`. */
-export async function feedback<Attachment>(
+export const feedback = async <Attachment>(
   client: State,
   sent: Feedback<Attachment>,
-): Promise<FeedbackReceipt> {
-  const { user } = client
-  const { keepAttachment } = client as Ports<Attachment>
+): Promise<FeedbackReceipt> => {
+  const { user, keepAttachment } = client as State & Ports<Attachment>
   const nowMs = client.clock.now()
   const id = client.newId(nowMs)
   try {
@@ -78,7 +77,7 @@ export async function feedback<Attachment>(
 /**
  * Logs an event that reports the dropped records. Returns its id; undefined if nothing is logged.
  */
-export function reportDrops(client: State): string | undefined {
+export const reportDrops = (client: State): string | undefined => {
   const counts = client.unreported
   if (!Object.keys(counts)[0] || client.isOut || client.isShut) return undefined
   client.unreported = {}
@@ -86,7 +85,7 @@ export function reportDrops(client: State): string | undefined {
   return add(client, 'intake.dropped', counts)
 }
 
-function add(client: State, event: string, params: unknown): string {
+const add = (client: State, event: string, params: unknown): string => {
   const { clock } = client
   const { flushIntervalMs = 5000 } = client.options
   const nowMs = clock.now()
@@ -111,7 +110,7 @@ function add(client: State, event: string, params: unknown): string {
   return id
 }
 
-function drop(client: State, reason: string): undefined {
+const drop = (client: State, reason: string): undefined => {
   addDrops(client, reason, 1)
   saveSoon(client)
   return undefined

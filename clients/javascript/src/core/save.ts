@@ -8,7 +8,7 @@ import { droppedKey } from './value-keys.ts'
  * Stores what is only in memory: events, and the counts of dropped records. Runs after all earlier
  * changes in storage, such as marking an attempt.
  */
-export async function save(client: State): Promise<void> {
+export const save = async (client: State): Promise<void> => {
   const { inOrder, storage, time } = client
   time.clearTimeout(client.writeTimer)
   void start(client)
@@ -26,7 +26,7 @@ export async function save(client: State): Promise<void> {
   if (hasUnsaved(client)) saveSoon(client)
 }
 
-export function saveSoon(client: State): void {
+export const saveSoon = (client: State): void => {
   if (!client.writeTimer && !client.isShut)
     client.writeTimer = client.time.setTimeout(() => void save(client), client.writeDelayMs)
 }

@@ -13,15 +13,15 @@ export const isKnown = ({ segments }: State, segment: Segment): boolean =>
 export const without = <Item>(list: readonly Item[], item: Item): Item[] =>
   list.filter((other) => other !== item)
 
-export function forget(client: State, segment: Segment): void {
+export const forget = (client: State, segment: Segment): void => {
   client.segments = without(client.segments, segment)
 }
 
-export function insert({ segments }: State, before: Segment, segment: Segment): void {
+export const insert = ({ segments }: State, before: Segment, segment: Segment): void => {
   segments.splice(segments.indexOf(before), 0, segment)
 }
 
-export function close(segment: Segment): void {
+export const close = (segment: Segment): void => {
   if (isOpen(segment)) segment.state = closed
 }
 

@@ -70,7 +70,7 @@ export interface StoredSegment {
  *
  * @returns no events if the first line, the context, is damaged
  */
-export function parseSegment(text: string): StoredSegment {
+export const parseSegment = (text: string): StoredSegment => {
   const [context, ...events] = text.split('\n').map(parseObject) as unknown as [
     Context,
     ...LogEntry[],
@@ -88,7 +88,7 @@ export const printLines = (lines: readonly unknown[]): string =>
  * The text of the events before `end` that are not stored. At the start of a segment the context
  * comes first.
  */
-export function textOf(memory: SegmentMemory, end: number, context: Context): string {
+export const textOf = (memory: SegmentMemory, end: number, context: Context): string => {
   const events = memory.events.slice(memory.stored, end)
   return printLines(memory.stored ? events : [context, ...events])
 }
@@ -100,7 +100,7 @@ export function textOf(memory: SegmentMemory, end: number, context: Context): st
  * So events of an earlier run are moved back only if their times are in the future, which cannot be
  * right.
  */
-export function shiftOf({ clock, run }: State, { context, events }: StoredSegment): number {
+export const shiftOf = ({ clock, run }: State, { context, events }: StoredSegment): number => {
   const isOfThisRun = context.run === run
   const shiftMs = clock.shiftFor(context.era, isOfThisRun)
   const isPossible =

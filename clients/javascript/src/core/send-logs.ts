@@ -16,7 +16,7 @@ import { attempt, replace } from './stored-segments.ts'
 import { nothing } from './with-fallback.ts'
 
 /** Sends the oldest segment; resolves to undefined if none can be sent. */
-export async function sendLogs(client: State): Promise<Sent | undefined> {
+export const sendLogs = async (client: State): Promise<Sent | undefined> => {
   // Closes the open segments only when no closed segment waits. During an outage, the events thus
   // collect in few segments.
   if (client.isDue && !oldest(client)) {
@@ -37,7 +37,7 @@ export async function sendLogs(client: State): Promise<Sent | undefined> {
  * Sends the open segments in requests that outlive the page, each with as many of its events as fit
  * into the request.
  */
-export function sendAtPageEnd(client: State): void {
+export const sendAtPageEnd = (client: State): void => {
   for (const segment of client.segments.filter(isOpen)) {
     const memory = segment.memory!
     const { events, era } = memory
@@ -55,7 +55,7 @@ export function sendAtPageEnd(client: State): void {
   }
 }
 
-async function whileBusy(segment: Segment, work: () => Promise<Sent>): Promise<Sent> {
+const whileBusy = async (segment: Segment, work: () => Promise<Sent>): Promise<Sent> => {
   segment.isBusy = true
   try {
     return await work()
@@ -71,12 +71,12 @@ async function whileBusy(segment: Segment, work: () => Promise<Sent>): Promise<S
  * @param isLast true at the end of the page. What follows the request then happens only if the page
  *   was not closed after all
  */
-async function send(
+const send = async (
   client: State,
   segment: Segment,
   stored: StoredSegment,
   isLast?: boolean,
-): Promise<Sent> {
+): Promise<Sent> => {
   const { key, count, generation, shiftMs, mayBeStored } = segment
   const { context, events } = stored
   segment.mayBeStored = true
@@ -133,13 +133,13 @@ async function send(
  * Prints the body of a batch. Adds the properties of the sender that were not yet known when the
  * first event of the batch was logged.
  */
-function printBatch(client: State, { context, events }: StoredSegment, shiftMs: number): string {
+const printBatch = (client: State, { context, events }: StoredSegment, shiftMs: number): string => {
   const sender = acceptedOf(client, { ...senderOf(client, ''), ...context.sender })
   return JSON.stringify({ ...sender, logs: events.map((event) => shiftEntry(event, shiftMs)) })
 }
 
 /** Reads the results of a batch; undefined unless there is a result for each entry. */
-function readResults(body: string, count: number): Result[] | undefined {
+const readResults = (body: string, count: number): Result[] | undefined => {
   const results = resultsOf(parseObject(body)['results'])
   // A status that this release does not know counts as rejected.
   const isWhole =

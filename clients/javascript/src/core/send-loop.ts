@@ -12,10 +12,10 @@ import type { State } from './state.ts'
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
  */
-export function createSendLoop(
+export const createSendLoop = (
   client: State,
   send: (client: State) => Promise<Sent | undefined>,
-): SendLoop {
+): SendLoop => {
   const { time } = client
   const { min = 1000, max = 900_000 } = client.options.retryMs || {}
   let reachMs = min
@@ -27,9 +27,9 @@ export function createSendLoop(
   /** The time of the monotonic clock before which nothing is sent. */
   let notBefore = 0
 
-  const isClosed = () => client.stopped || client.isShut
+  const isClosed = () => client.stopReason || client.isShut
 
-  async function run(): Promise<void> {
+  const run = async (): Promise<void> => {
     let sent: Sent | undefined
     await start(client)
     for (;;) {
@@ -44,7 +44,7 @@ export function createSendLoop(
     settle(client)
   }
 
-  function pause(retryAfterMs: number): void {
+  const pause = (retryAfterMs: number): void => {
     reachMs = Math.min(max, reachMs * 2)
     isOrdered = retryAfterMs > 0
     notBefore =
@@ -55,7 +55,7 @@ export function createSendLoop(
     wake()
   }
 
-  function wake(isUrgent?: boolean): void {
+  const wake = (isUrgent?: boolean): void => {
     isWoken = true
     if (sending) return
     time.clearTimeout(timer)

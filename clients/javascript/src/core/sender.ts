@@ -11,7 +11,7 @@ export const validUser = (userId: unknown): string =>
  * Reads the properties of the device, except those without a known value: null, an empty text,
  * `unknown`, and what JSON cannot represent. An absent property is better than a wrong one.
  */
-export async function readDevice(client: State): Promise<void> {
+export const readDevice = async (client: State): Promise<void> => {
   // If the device cannot be read in time, the properties that were found before are used.
   const found = (await within(client, deviceMsMax, client.device())) || client.known
   const device: Record<string, unknown> = {}
@@ -35,11 +35,11 @@ export async function readDevice(client: State): Promise<void> {
  * @param isOfFeedback whether the record is feedback, which has all properties of the device; a log
  *   event has fewer
  */
-export function senderOf(
+export const senderOf = (
   { options, logDevice, known, deviceUuid }: State,
   user: string,
   isOfFeedback?: boolean,
-): Sender {
+): Sender => {
   const sender: Sender = { bundle_identifier: options.bundleIdentifier }
   if (known) sender.device = logDevice && !isOfFeedback ? logDevice(known) : known
   if (deviceUuid) sender.device_uuid = sender.unique_user_id = deviceUuid

@@ -3,14 +3,14 @@ import { oldest } from './segment-list.ts'
 import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
-export function wake(client: State, isUrgent?: boolean): void {
+export const wake = (client: State, isUrgent?: boolean): void => {
   client.loops.forEach((loop) => loop.wake(isUrgent))
   settle(client)
 }
 
 /** Resolves the waiting calls of `flush` if nothing more can be sent now. */
-export function settle(client: State): void {
+export const settle = (client: State): void => {
   if (client.loops.some((loop) => !!loop.sending())) return
-  if (!client.stopped && (oldest(client) || oldestFeedback(client))) return
+  if (!client.stopReason && (oldest(client) || oldestFeedback(client))) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

@@ -58,9 +58,9 @@ export interface State extends Ports<never> {
 
   /** The loops that send log events and feedback. */
   loops: SendLoop[]
-  lastError?: SendError
+  lastFailure?: SendError
   /** Why nothing more is sent before the next start. */
-  stopped?: string | undefined
+  stopReason?: string | undefined
   /** Whether the open segments must be sent as soon as no closed segment waits. */
   isDue?: boolean
   /**

@@ -20,7 +20,7 @@ import { nothing } from './with-fallback.ts'
  * Stores the events of a segment of this run. If the segment is closed, also stores its state,
  * which is part of its name in storage.
  */
-export async function store(client: State, segment: Segment): Promise<void> {
+export const store = async (client: State, segment: Segment): Promise<void> => {
   const memory = await write(client, segment)
   if (!memory || isOpen(segment) || memory.stored < memory.events.length) return
   if (await rename(client, segment)) segment.memory = undefined
@@ -50,11 +50,11 @@ export const attempt = (client: State, segment: Segment): Promise<StoredSegment 
   })
 
 /** Replaces a segment by others; deletes it if there are none. */
-export async function replace(
+export const replace = async (
   client: State,
   segment: Segment,
   parts: readonly { fields: Parameters<typeof newSegment>[0]; stored: StoredSegment }[],
-): Promise<void> {
+): Promise<void> => {
   await client.inOrder(async () => {
     for (const { fields, stored } of parts) {
       if (!isKnown(client, segment)) return
@@ -68,7 +68,7 @@ export async function replace(
   await remove(client, segment)
 }
 
-export function remove(client: State, segment: Segment): Promise<void> {
+export const remove = (client: State, segment: Segment): Promise<void> => {
   forget(client, segment)
   return client.inOrder(async () => {
     if (segment.name) await client.storage.remove(segment.name)
@@ -79,7 +79,7 @@ export function remove(client: State, segment: Segment): Promise<void> {
  * Reads a segment and corrects its size. If the segment no longer exists or has no events, removes
  * it and resolves to undefined. If it cannot be read, keeps it and rejects.
  */
-export async function load(client: State, segment: Segment): Promise<StoredSegment | undefined> {
+export const load = async (client: State, segment: Segment): Promise<StoredSegment | undefined> => {
   const text = (await client.storage.read(segment.name)) || ''
   const stored = parseSegment(text)
   const { length } = stored.events
@@ -96,7 +96,7 @@ export async function load(client: State, segment: Segment): Promise<StoredSegme
  * Appends the events that are only in memory to the stored segment. Resolves to undefined if the
  * segment has no memory or was removed.
  */
-async function write(client: State, segment: Segment): Promise<SegmentMemory | undefined> {
+const write = async (client: State, segment: Segment): Promise<SegmentMemory | undefined> => {
   const { memory } = segment
   if (!memory || !isKnown(client, segment)) return undefined
   const { stored, events } = memory
@@ -130,7 +130,7 @@ async function write(client: State, segment: Segment): Promise<SegmentMemory | u
 }
 
 /** Renames a segment in storage to match its state. Resolves to false if it is not in storage. */
-async function rename(client: State, segment: Segment): Promise<boolean> {
+const rename = async (client: State, segment: Segment): Promise<boolean> => {
   const name = printName(segment, client.run)
   // Continues if the rename fails. Otherwise records could not be sent while storage is full, and
   // storage would remain full.

@@ -7,7 +7,7 @@ import type { Storage } from './ports.ts'
  * stores the rest under a new name. In memory, events get no sequence numbers, because such numbers
  * would collide with those of the device's counter.
  */
-export function withFallback(storage: Storage): Storage {
+export const withFallback = (storage: Storage): Storage => {
   const memory = new Map<string, unknown>()
   return {
     list: async () => (await storage.list()).concat(Array.from(memory.keys())),
@@ -39,7 +39,7 @@ export function withFallback(storage: Storage): Storage {
   }
 }
 
-const nowhere = () => Promise.reject(new Error('no storage'))
+const nowhere = () => Promise.reject(new Error())
 
 /** A storage that has nothing and takes nothing, so that its fallback keeps everything. */
 export const noStorage: Storage = {

@@ -75,7 +75,7 @@ export function createNodeClient(
     storage: files ?? noStorage,
     transport,
     time,
-    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: processMark,
     writeDelayMs,

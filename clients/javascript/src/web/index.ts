@@ -43,7 +43,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     storage: database || noStorage,
     transport,
     time,
-    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
@@ -78,7 +78,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
  * A browser does not say whether it blocked a request because the gateway does not allow the
  * origin of the page, or whether it could not reach the server.
  */
-function explain(error: Error): never {
+const explain = (error: Error): never => {
   if (error.name !== 'TypeError' || !navigator.onLine) throw error
   throw new TypeError('blocked by the browser (CORS_ORIGINS) or unreachable')
 }

@@ -19,7 +19,7 @@ const digits = 16
  * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change, so
  * the text need not be copied.
  */
-export function createIndexedDbStorage(databaseName: string): Storage & { close(): unknown } {
+export const createIndexedDbStorage = (databaseName: string): Storage & { close(): unknown } => {
   const open = createOpener(databaseName)
   const read = (name: string) => transact(open, 'readonly', (store) => store.getAll(rangeOf(name)))
 
@@ -79,7 +79,7 @@ const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(
  * Creates a function that opens the database, or returns its open connection. After the browser has
  * closed the database, or someone has asked to delete it, the next call opens it again.
  */
-function createOpener(databaseName: string): () => Promise<IDBDatabase> {
+const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
   let opening: Promise<IDBDatabase> | undefined
   const reopen = () => {
     opening = undefined
@@ -109,12 +109,12 @@ function createOpener(databaseName: string): () => Promise<IDBDatabase> {
 }
 
 /** Resolves to the result of the request that `run` returns, when the transaction is complete. */
-async function transact<Result>(
+const transact = async <Result>(
   open: () => Promise<IDBDatabase>,
   mode: IDBTransactionMode,
   run: (store: IDBObjectStore) => IDBRequest<Result>,
   durability: IDBTransactionDurability = 'default',
-): Promise<Result> {
+): Promise<Result> => {
   const transaction = (await open()).transaction(storeName, mode, { durability })
   return new Promise((resolve, reject) => {
     const request = run(transaction.objectStore(storeName))
@@ -131,13 +131,13 @@ async function transact<Result>(
  * @param durability `strict` if the change must survive a crash of the machine, not only of the
  *   browser
  */
-async function changeName(
+const changeName = async (
   open: () => Promise<IDBDatabase>,
   name: string,
   isNew: boolean,
   run: (store: IDBObjectStore) => void,
   durability?: IDBTransactionDurability,
-): Promise<boolean> {
+): Promise<boolean> => {
   const change = (store: IDBObjectStore) => {
     const request = store.getKey(`n${name}`)
     request.onsuccess = () => (isNew || request.result) && run(store)
