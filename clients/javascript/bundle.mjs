@@ -24,7 +24,7 @@ function nameProperties(code) {
   const frequent = letters.slice(0, 10)
   const pairs = frequent.flatMap((one) => frequent.map((other) => one + other))
   const short = letters.concat(pairs.filter((pair) => !words.includes(pair)))
-  const names = internal.split(' ').sort((one, other) => uses(other) - uses(one))
+  const names = internal.split(' ').toSorted((one, other) => uses(other) - uses(one))
   return { props: { props: Object.fromEntries(names.map((name, at) => [`$${name}`, short[at]])) } }
 }
 

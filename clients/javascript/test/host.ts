@@ -71,12 +71,10 @@ export function portsOf(host: Host): Ports<unknown> {
   return {
     storage: host.storage,
     transport: (request) => host.server.transport(request),
-    time: {
-      now: () => serverStart + time.now() + host.ahead,
-      monotonic: () => time.now(),
-      setTimeout: (run, ms) => time.setTimeout(run, ms),
-      clearTimeout: (timer) => time.clearTimeout(timer as object),
-    },
+    now: () => serverStart + time.now() + host.ahead,
+    monotonic: () => time.now(),
+    setTimeout: (run, ms) => time.setTimeout(run, ms),
+    clearTimeout: (timer) => time.clearTimeout(timer as object),
     random: fillRandom,
     device: async () => ({ os: 'Test' }),
     runSuffix: '',

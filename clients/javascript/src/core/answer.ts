@@ -1,3 +1,4 @@
+import { correctedNow, observe } from './clock.ts'
 import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
@@ -43,14 +44,14 @@ export const attemptRequest = async (
   request: OutgoingRequest,
   entry: { failures: number },
 ): Promise<Attempted> => {
-  const { clock, refused, time } = client
-  const began = time.monotonic()
-  const beganAt = time.now()
+  const { refused } = client
+  const began = client.monotonic()
+  const beganAt = client.now()
   const answer: Partial<Answer> & { error?: unknown } = await client
     .transport(request)
     .catch((error: unknown) => ({ error }))
   const { status = 0, body = '', date, retryAfter, error } = answer
-  const tookMs = time.monotonic() - began
+  const tookMs = client.monotonic() - began
   const { id, results, code, detail, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
   // The header `Date` is rounded down to seconds. Half a second is added, because that much is cut
@@ -60,12 +61,13 @@ export const attemptRequest = async (
   // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
   // the request is then unknown.
   const isOfIntake = isSuccess ? id || results : code
-  const jumpMs = Math.abs(time.now() - beganAt - tookMs)
+  const jumpMs = Math.abs(client.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
-    clock.observe(serverMs, tookMs)
+    observe(client, serverMs, tookMs)
   // `Retry-After` is a number of seconds or a date. If it is absent, the result is 0, for which the
   // send loop chooses the pause.
-  const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
+  const retryAfterMs =
+    Number(retryAfter) * 1000 || Date.parse(retryAfter!) - correctedNow(client) || 0
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined
   if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
@@ -74,7 +76,7 @@ export const attemptRequest = async (
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
     client.lastFailure = {
-      time: isoTime(clock.now()),
+      time: isoTime(correctedNow(client)),
       status,
       code: reason,
       message: error ? (error as Error).message : detail,

@@ -1,4 +1,4 @@
-import { createClock } from './clock.ts'
+import { eraOf, firstEra } from './clock.ts'
 import { sendFeedback } from './feedbacks.ts'
 import { isUuid, setConsent, start } from './kept.ts'
 import type { FlushOptions, Intake, IntakeOptions } from './options.ts'
@@ -50,7 +50,7 @@ export const createClient = <Attachment>(
     (!deviceUuid || isUuid(deviceUuid))
   if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
   const client = createState(options, ports)
-  client.time.setTimeout(() => void start(client), 0, true)
+  client.setTimeout(() => void start(client), 0, true)
 
   return {
     log: (event, params) => log(client, event, params),
@@ -77,7 +77,7 @@ export const createClient = <Attachment>(
       dropped: { ...client.allDropped },
       storageBytes: bytesOf(client),
       isOptedOut: !!client.isOut,
-      clockOffsetMs: client.clock.era().offset,
+      clockOffsetMs: eraOf(client).offset,
     }),
     wake: () => wake(client, true),
     leavePage() {
@@ -90,16 +90,14 @@ export const createClient = <Attachment>(
 }
 
 const createState = (options: IntakeOptions, ports: Ports<never>): State => {
-  const clock = createClock(ports.time)
   const nextId = createUuids(ports.random)
-  const newId = (ms = clock.now()) => nextId(ms)
   const client: State = {
     ...ports,
     options,
     storage: withFallback(ports.storage),
-    clock,
-    run: newId() + ports.runSuffix,
-    newId,
+    era: firstEra(ports),
+    run: nextId(ports.now()) + ports.runSuffix,
+    nextId,
     uuid: '',
     deviceUuid: options.deviceUuid || '',
     user: validUser(options.userId),
@@ -109,7 +107,7 @@ const createState = (options: IntakeOptions, ports: Ports<never>): State => {
     inOrder: createSerial(),
     nextSequence: 0,
     feedbacks: [],
-    droppedNames: Object.create(null),
+    droppedNames: new Map(),
     allDropped: {},
     unreported: {},
     loops: [],

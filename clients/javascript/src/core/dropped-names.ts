@@ -1,3 +1,4 @@
+import { correctedNow } from './clock.ts'
 import type { State } from './state.ts'
 
 /** How often an event name was dropped in a row by a rule of the operator. */
@@ -17,10 +18,10 @@ const namesMax = 100
  * Whether to leave out an event with this name. Once in five minutes it is false for such a name:
  * that event shows whether the rule still applies.
  */
-export const leavesOut = ({ droppedNames, clock }: State, event: string): boolean => {
-  const entry = droppedNames[event]
+export const leavesOut = (client: State, event: string): boolean => {
+  const entry = client.droppedNames.get(event)
   if (!entry || entry.count < droppedMin) return false
-  const leftMs = entry.until - clock.now()
+  const leftMs = entry.until - correctedNow(client)
   // If the clock was set back, more time seems to be left than the pause is long.
   if (leftMs > 0 && leftMs <= pauseMs) return true
   entry.until += pauseMs - leftMs
@@ -28,10 +29,10 @@ export const leavesOut = ({ droppedNames, clock }: State, event: string): boolea
 }
 
 /** Learns from the result of an event. */
-export const learn = ({ droppedNames, clock }: State, event: string, isDropped: boolean): void => {
-  const known = Object.keys(droppedNames).length
-  const { count = 0 } = droppedNames[event] || {}
-  if (!isDropped) delete droppedNames[event]
-  else if (count || known < namesMax)
-    droppedNames[event] = { count: count + 1, until: clock.now() + pauseMs }
+export const learn = (client: State, event: string, isDropped: boolean): void => {
+  const { droppedNames } = client
+  const { count = 0 } = droppedNames.get(event) || {}
+  if (!isDropped) droppedNames.delete(event)
+  else if (count || droppedNames.size < namesMax)
+    droppedNames.set(event, { count: count + 1, until: correctedNow(client) + pauseMs })
 }

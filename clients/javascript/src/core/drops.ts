@@ -10,7 +10,7 @@ export const addDrops = (client: State, reason: string, count: number): void => 
   client.areDropsNew = true
   // Calls `onDrop` later, because the app may call `log` in it.
   if (onDrop)
-    client.time.setTimeout(() => {
+    client.setTimeout(() => {
       try {
         onDrop(reason, count)
       } catch {

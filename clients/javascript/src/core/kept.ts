@@ -1,4 +1,4 @@
-import type { State } from './state.ts'
+import { newId, type State } from './state.ts'
 import { addCounts } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import { adoptFeedback, isFeedback } from './feedbacks.ts'
@@ -24,7 +24,7 @@ export const start = (client: State): Promise<void> =>
 
 const readKept = async (client: State): Promise<void> => {
   await within(client, startMsMax, load(client), true)
-  client.uuid = client.uuid || client.deviceUuid || client.newId()
+  client.uuid = client.uuid || client.deviceUuid || newId(client)
 }
 
 const load = async (client: State): Promise<void> => {
@@ -34,7 +34,7 @@ const load = async (client: State): Promise<void> => {
   await reading
   if (client.isShut) return
   if (!client.deviceUuid) {
-    const uuid = isUuid(kept) ? (kept as string) : client.uuid || client.newId()
+    const uuid = isUuid(kept) ? (kept as string) : client.uuid || newId(client)
     client.deviceUuid = uuid
     if (uuid !== kept) await storage.set(deviceKey, uuid)
   }
@@ -73,7 +73,7 @@ const read = (client: State): Promise<Kept> => {
       ? []
       : new Promise((resolve) => {
           const again = () => resolve(read(client))
-          if (!client.isShut) client.time.setTimeout(again, readAgainMs, true)
+          if (!client.isShut) client.setTimeout(again, readAgainMs, true)
         }),
   )
 }

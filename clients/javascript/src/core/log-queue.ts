@@ -1,10 +1,11 @@
+import { eraOf } from './clock.ts'
 import { addDrops } from './drops.ts'
 import { leaving, open, stateOfEnded, type ParsedName } from './entry-name.ts'
 import { batchMax, segmentBytesMax, segmentsMin } from './limits.ts'
 import { jsonBytes, type LogEntry } from './log-event.ts'
 import { newSegment, type Segment } from './segment.ts'
 import { bytesOf, close, contextOf, countOf, isOpen } from './segment-list.ts'
-import type { State } from './state.ts'
+import { newId, type State } from './state.ts'
 import { load, remove } from './stored-segments.ts'
 import { nothing } from './with-fallback.ts'
 
@@ -20,7 +21,7 @@ export const addEntry = (client: State, entry: LogEntry): void => {
     storageBytesMax = 4_000_000,
     storageEventsMax = 5000,
   } = options
-  const era = client.clock.era()
+  const era = eraOf(client)
   const size = jsonBytes(entry) + 20
   let segment = client.segments.find((one) => isOpen(one) && one.memory!.user === user)
   if (segment) {
@@ -35,7 +36,7 @@ export const addEntry = (client: State, entry: LogEntry): void => {
   if (!segment) {
     const memory = { user, era, events: [], stored: 0 }
     segment = newSegment({
-      key: client.newId(),
+      key: newId(client),
       state: client.pageEndBytes() > 0 ? leaving : open,
       bytes: jsonBytes(contextOf(client, memory)),
       memory,

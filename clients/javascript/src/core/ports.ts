@@ -80,10 +80,9 @@ export interface TimeSource {
   clearTimeout(timer: unknown): void
 }
 
-export interface Ports<Attachment> {
+export interface Ports<Attachment> extends TimeSource {
   storage: Storage
   transport: Transport
-  time: TimeSource
   /** Fills a list with random numbers. */
   random(words: Uint16Array): unknown
   device(): Promise<Record<string, unknown>>

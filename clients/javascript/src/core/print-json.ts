@@ -59,9 +59,7 @@ export const printJson = (given: unknown): string => {
       if (text && text !== '[object Object]') return text
     }
     left -= names.length
-    const copy = Object.create(null) as Found
-    for (const key of names) copy[key] = convert(() => all[key])
-    return copy
+    return Object.fromEntries(names.map((key) => [key, convert(() => all[key])]))
   }
 
   const convertAll = (list: unknown[]): unknown[] => {

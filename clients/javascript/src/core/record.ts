@@ -1,3 +1,4 @@
+import { correctedNow } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { addDrops } from './drops.ts'
 import { leavesOut } from './dropped-names.ts'
@@ -44,8 +45,8 @@ export const feedback = async <Attachment>(
   sent: Feedback<Attachment>,
 ): Promise<FeedbackReceipt> => {
   const { user, keepAttachment } = client as State & Ports<Attachment>
-  const nowMs = client.clock.now()
-  const id = client.newId(nowMs)
+  const nowMs = correctedNow(client)
+  const id = client.nextId(nowMs)
   try {
     const { text } = sent
     const email = sent.email || ''
@@ -86,16 +87,15 @@ export const reportDrops = (client: State): string | undefined => {
 }
 
 const add = (client: State, event: string, params: unknown): string => {
-  const { clock } = client
   const { flushIntervalMs = 5000 } = client.options
-  const nowMs = clock.now()
-  const { offset } = clock.era()
-  const id = client.newId(nowMs)
+  const nowMs = correctedNow(client)
+  const { offset } = client.era
+  const id = client.nextId(nowMs)
   const timestamp = offset ? isoTime(nowMs - offset) : undefined
   addEntry(client, { id, event, params, timestamp })
   saveSoon(client)
   if (!client.flushTimer)
-    client.flushTimer = client.time.setTimeout(
+    client.flushTimer = client.setTimeout(
       () => {
         client.flushTimer = undefined
         if (client.isShut) return

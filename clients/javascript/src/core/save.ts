@@ -9,8 +9,8 @@ import { droppedKey } from './value-keys.ts'
  * changes in storage, such as marking an attempt.
  */
 export const save = async (client: State): Promise<void> => {
-  const { inOrder, storage, time } = client
-  time.clearTimeout(client.writeTimer)
+  const { inOrder, storage } = client
+  client.clearTimeout(client.writeTimer)
   void start(client)
   await inOrder(async () => {
     // Does not overwrite counts that could not be read yet.
@@ -28,5 +28,5 @@ export const save = async (client: State): Promise<void> => {
 
 export const saveSoon = (client: State): void => {
   if (!client.writeTimer && !client.isShut)
-    client.writeTimer = client.time.setTimeout(() => void save(client), client.writeDelayMs)
+    client.writeTimer = client.setTimeout(() => void save(client), client.writeDelayMs)
 }

@@ -1,4 +1,4 @@
-import type { Era } from './clock.ts'
+import { correctedNow, shiftFor, type Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 import type { LogEntry } from './log-event.ts'
@@ -100,10 +100,10 @@ export const textOf = (memory: SegmentMemory, end: number, context: Context): st
  * So events of an earlier run are moved back only if their times are in the future, which cannot be
  * right.
  */
-export const shiftOf = ({ clock, run }: State, { context, events }: StoredSegment): number => {
-  const isOfThisRun = context.run === run
-  const shiftMs = clock.shiftFor(context.era, isOfThisRun)
+export const shiftOf = (client: State, { context, events }: StoredSegment): number => {
+  const isOfThisRun = context.run === client.run
+  const shiftMs = shiftFor(client, context.era, isOfThisRun)
   const isPossible =
-    isOfThisRun || shiftMs > 0 || timeOfUuid(events[events.length - 1]!.id) > clock.now()
+    isOfThisRun || shiftMs > 0 || timeOfUuid(events[events.length - 1]!.id) > correctedNow(client)
   return isPossible ? shiftMs : 0
 }

@@ -16,7 +16,6 @@ export const createSendLoop = (
   client: State,
   send: (client: State) => Promise<Sent | undefined>,
 ): SendLoop => {
-  const { time } = client
   const { min = 1000, max = 900_000 } = client.options.retryMs || {}
   let reachMs = min
   let sending: Promise<void> | undefined
@@ -48,7 +47,7 @@ export const createSendLoop = (
     reachMs = Math.min(max, reachMs * 2)
     isOrdered = retryAfterMs > 0
     notBefore =
-      time.monotonic() +
+      client.monotonic() +
       (isOrdered
         ? Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
         : min + Math.random() * (reachMs - min))
@@ -58,16 +57,16 @@ export const createSendLoop = (
   const wake = (isUrgent?: boolean): void => {
     isWoken = true
     if (sending) return
-    time.clearTimeout(timer)
+    client.clearTimeout(timer)
     if (isClosed()) return
-    const ms = notBefore - time.monotonic()
-    if (ms > 1 && (isOrdered || !isUrgent)) timer = time.setTimeout(wake, ms, true)
+    const ms = notBefore - client.monotonic()
+    if (ms > 1 && (isOrdered || !isUrgent)) timer = client.setTimeout(wake, ms, true)
     else sending = run()
   }
 
   return {
     wake,
     sending: () => sending,
-    isHeld: () => isOrdered && notBefore > time.monotonic(),
+    isHeld: () => isOrdered && notBefore > client.monotonic(),
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { correctedNow, type Clock } from './clock.ts'
 import type { DroppedName } from './dropped-names.ts'
 import type { WaitingFeedback } from './feedbacks.ts'
 import type { IntakeOptions, SendError } from './options.ts'
@@ -8,13 +8,12 @@ import type { SendLoop } from './sent.ts'
 import type { Serial } from './serial.ts'
 
 /** The state of a client, on which the functions of this folder work. */
-export interface State extends Ports<never> {
+export interface State extends Ports<never>, Clock {
   options: IntakeOptions
-  clock: Clock
   /** The name of this run. Each created client is a run of its own. */
   run: string
-  /** Makes a UUIDv7 of this time; default: now. */
-  newId(ms?: number): string
+  /** Makes a UUIDv7 of this time. */
+  nextId(ms: number): string
   /**
    * The UUID of the device; empty until the client has started. Until the storage can be read, it
    * is one that this run has made.
@@ -48,7 +47,7 @@ export interface State extends Ports<never> {
   nextSequence: number
   /** The waiting feedback. */
   feedbacks: WaitingFeedback[]
-  droppedNames: Record<string, DroppedName>
+  droppedNames: Map<string, DroppedName>
   /** The number of records dropped since the client started, by reason. */
   allDropped: Record<string, number>
   /** The number of dropped records that no `intake.dropped` event has reported yet, by reason. */
@@ -71,3 +70,6 @@ export interface State extends Ports<never> {
   flushTimer?: unknown
   writeTimer?: unknown
 }
+
+/** Makes a UUIDv7 of now. */
+export const newId = (client: State): string => client.nextId(correctedNow(client))

@@ -12,7 +12,7 @@ import {
   type StoredSegment,
 } from './segment.ts'
 import { contextOf, forget, insert, isKnown, isOpen } from './segment-list.ts'
-import type { State } from './state.ts'
+import { newId, type State } from './state.ts'
 import { textBytes } from './text-bytes.ts'
 import { nothing } from './with-fallback.ts'
 
@@ -123,7 +123,7 @@ const write = async (client: State, segment: Segment): Promise<SegmentMemory | u
   const part = newSegment({ key, name, state: stateOfEnded(state), count: stored, bytes })
   insert(client, segment, part)
   memory.stored = 0
-  segment.key = client.newId()
+  segment.key = newId(client)
   segment.count -= stored
   segment.bytes -= bytes
   return write(client, segment)

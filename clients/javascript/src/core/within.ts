@@ -7,7 +7,7 @@ import { nothing } from './with-fallback.ts'
  * @param isIdle true if the wait should not keep the process alive
  */
 export const within = <Result>(
-  { time }: { time: TimeSource },
+  time: Pick<TimeSource, 'setTimeout' | 'clearTimeout'>,
   ms: number,
   work: Promise<Result>,
   isIdle?: boolean,

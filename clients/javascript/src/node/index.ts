@@ -74,7 +74,7 @@ export function createNodeClient(
   const ports: Ports<NodeAttachment> = {
     storage: files ?? noStorage,
     transport,
-    time,
+    ...time,
     random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: processMark,

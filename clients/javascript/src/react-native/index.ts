@@ -75,7 +75,7 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
       }).transport,
       (count) => addDrops(client.state, 'invalid_attachment', count),
     ),
-    time,
+    ...time,
     random: fillRandom,
     device: async () => ({
       os: os || undefined,

@@ -42,7 +42,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const client = createClient<WebAttachment>(options, {
     storage: database || noStorage,
     transport,
-    time,
+    ...time,
     random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
