@@ -3,31 +3,26 @@
  * goes back by more, someone has set it, and new ids contain the earlier time.
  */
 const backMsMax = 2000
-const counterMax = 0xfff
+/** Of so many ids the milliseconds have different fractions, which a number can still represent. */
+const idsPerMs = 2048
 
 /**
  * Creates a function that makes UUIDv7 in ascending order. They ascend even within a millisecond,
- * because the twelve bits after the version are a counter.
+ * because the bits after the version are the fraction of the millisecond.
  *
  * @param random fills its argument with random numbers
  */
 export const createUuids = (random: (words: Uint16Array) => void): ((timeMs: number) => string) => {
   const words = new Uint16Array(4)
   let last = 0
-  let counter = 0
 
   return (timeMs) => {
     random(words)
-    if (timeMs > last || timeMs < last - backMsMax) {
-      last = timeMs
-      counter = 0
-    } else if (counter++ === counterMax) {
-      counter = 0
-      last++
-    }
+    last = timeMs > last || timeMs < last - backMsMax ? timeMs : last + 1 / idsPerMs
+    const fraction = ((last * idsPerMs) & (idsPerMs - 1)) | 0x7000
     words[0] = (words[0]! & 0x3fff) | 0x8000
     const [variant, ...node] = Array.from(words, (word) => (word + 0x10000).toString(16).slice(1))
-    return [printTime(last), (counter + 0x7000).toString(16), variant, node.join('')].join('-')
+    return [printTime(last), fraction.toString(16), variant, node.join('')].join('-')
   }
 }
 

@@ -2,7 +2,6 @@ import { createClient } from '../core/client.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { TimeSource } from '../core/ports.ts'
-import { noStorage } from '../core/with-fallback.ts'
 import { readDevice } from './device.ts'
 import { createIndexedDbStorage } from './indexed-db.ts'
 
@@ -32,7 +31,7 @@ export type WebAttachment = Blob | BufferSource
 export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isPage = typeof document !== 'undefined'
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
-  const database = isKept && createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
+  const storage = createIndexedDbStorage(isKept ? `intake.${options.bundleIdentifier}` : '')
   const { transport, keepaliveBytes } = createFetchTransport(options, {
     exchange: exchangeWith((url, init) => fetch(url, init).catch(explain), time),
     gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
@@ -40,7 +39,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   })
   const ended = new AbortController()
   const client = createClient<WebAttachment>(options, {
-    storage: database || noStorage,
+    storage,
     transport,
     ...time,
     random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
@@ -61,7 +60,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     },
     end() {
       ended.abort()
-      if (database) database.close()
+      storage.close()
     },
   })
   if (isPage) {

@@ -76,7 +76,8 @@ const pieceKey = (name: string) => `t${stemOf(name)}.`
 const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
 
 /**
- * Creates a function that opens the database, or returns its open connection. After the browser has
+ * Creates a function that opens the database, or returns its open connection. Without a name it
+ * rejects as where a browser forbids the database. After the browser has
  * closed the database, or someone has asked to delete it, the next call opens it again.
  */
 const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
@@ -86,6 +87,7 @@ const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
   }
   const open = () =>
     new Promise<IDBDatabase>((resolve, reject) => {
+      if (!databaseName) throw new DOMException('', 'SecurityError')
       setTimeout(reject, openMs)
       // A failure may be temporary, so a later call opens the database again. Until then calls fail
       // at once instead of waiting for the timeout.
