@@ -38,15 +38,15 @@ export const addFeedback = async (
   id: string,
   feedback: StoredFeedback,
 ): Promise<boolean> => {
-  const { storage } = client
+  const { records } = client
   if (client.feedbacks.length >= feedbackMax) return false
   // Not sent before it is stored.
   const entry = { key: prefix + id, failures: fewAttempts }
   client.feedbacks.push(entry)
-  await storage.set(entry.key, feedback)
+  await records.set(entry.key, feedback)
   entry.failures = 0
   const isWanted = client.feedbacks.includes(entry)
-  if (!isWanted) await storage.remove(entry.key)
+  if (!isWanted) await records.remove(entry.key)
   return isWanted
 }
 
@@ -65,12 +65,12 @@ export const adoptFeedback = (client: State, keys: readonly string[]): void => {
  * again without its images, so that at least the text arrives.
  */
 export const sendFeedback = async (client: State): Promise<Sent | undefined> => {
-  const { storage } = client
+  const { records } = client
   const entry = oldestFeedback(client)
   if (!entry) return undefined
   // Moves the feedback to the end of the list, so that it does not block other feedback.
   client.feedbacks = without(client.feedbacks, entry).concat(entry)
-  const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
+  const stored = (await records.get(entry.key)) as StoredFeedback | undefined
   if (stored) {
     const { payload, attachments } = stored
     const { imagesRefusal } = entry
@@ -90,7 +90,7 @@ export const sendFeedback = async (client: State): Promise<Sent | undefined> => 
     else addDrops(client, code, 1)
   }
   client.feedbacks = without(client.feedbacks, entry)
-  await storage.remove(entry.key)
+  await records.remove(entry.key)
   return {}
 }
 

@@ -24,21 +24,21 @@ export const start = (client: State): Promise<void> =>
 
 const readKept = async (client: State): Promise<void> => {
   await within(client, startMsMax, load(client), true)
-  client.uuid = client.uuid || client.deviceUuid || newId(client)
+  client.uuid = client.uuid || client.keptUuid || newId(client)
 }
 
 const load = async (client: State): Promise<void> => {
-  const { storage } = client
+  const { records } = client
   const reading = readDevice(client)
   const [kept, optedOut, dropped, names = []] = await read(client)
   await reading
   if (client.isShut) return
-  if (!client.deviceUuid) {
+  if (!client.keptUuid) {
     const uuid = isUuid(kept) ? (kept as string) : client.uuid || newId(client)
-    client.deviceUuid = uuid
-    if (uuid !== kept) await storage.set(deviceKey, uuid)
+    client.keptUuid = uuid
+    if (uuid !== kept) await records.set(deviceKey, uuid)
   }
-  client.uuid = client.deviceUuid
+  client.uuid = client.keptUuid
   client.isLoaded = true
   addCounts(client.unreported, Object(dropped) as Record<string, number>)
   if (optedOut && client.wantsOut !== false) client.isOut = true
@@ -62,12 +62,12 @@ type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: 
  * storage that the browser forbids to the page is empty.
  */
 const read = (client: State): Promise<Kept> => {
-  const { storage } = client
+  const { records } = client
   return Promise.all([
-    storage.get(deviceKey),
-    storage.get(optOutKey),
-    storage.get(droppedKey),
-    storage.list(),
+    records.get(deviceKey),
+    records.get(optOutKey),
+    records.get(droppedKey),
+    records.list(),
   ]).catch((error): Kept | Promise<Kept> =>
     Object(error).name === 'SecurityError'
       ? []
@@ -79,11 +79,11 @@ const read = (client: State): Promise<Kept> => {
 }
 
 const removeAll = async (client: State): Promise<void> => {
-  const { storage } = client
+  const { records } = client
   client.segments.forEach((segment) => void remove(client, segment))
   client.feedbacks = []
-  for (const name of await storage.list().catch((): string[] => [])) {
-    if (parseName(name) || isFeedback(name)) await storage.remove(name)
+  for (const name of await records.list().catch((): string[] => [])) {
+    if (parseName(name) || isFeedback(name)) await records.remove(name)
   }
 }
 
@@ -92,12 +92,12 @@ export const setConsent = (client: State, wantsOut: boolean): Promise<void> => {
   client.wantsOut = wantsOut
   if (wantsOut) client.isOut = true
   return client.consent(async () => {
-    const { storage } = client
+    const { records } = client
     await start(client)
     if (wantsOut) {
-      await storage.set(optOutKey, true)
+      await records.set(optOutKey, true)
       await removeAll(client)
-    } else await storage.remove(optOutKey)
+    } else await records.remove(optOutKey)
     client.isOut = client.wantsOut === true
     wake(client)
   })

@@ -60,11 +60,11 @@ export const addEntry = (client: State, entry: LogEntry): void => {
  * @param names in ascending order
  */
 export const adopt = async (client: State, names: readonly ParsedName[]): Promise<void> => {
-  const { segments, inOrder, storage } = client
+  const { segments, inOrder, records } = client
   const adopted: Segment[] = []
   names.forEach(({ name, run: _run, ...entry }, at) => {
     const next = names[at + 1]
-    if (next && next.key === entry.key) void inOrder(() => storage.remove(name))
+    if (next && next.key === entry.key) void inOrder(() => records.remove(name))
     else if (segments.every(({ key }) => key !== entry.key))
       adopted.push(newSegment({ ...entry, name, state: stateOfEnded(entry.state) }))
   })

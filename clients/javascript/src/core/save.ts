@@ -9,14 +9,14 @@ import { droppedKey } from './value-keys.ts'
  * changes in storage, such as marking an attempt.
  */
 export const save = async (client: State): Promise<void> => {
-  const { inOrder, storage } = client
+  const { inOrder, records } = client
   client.clearTimeout(client.writeTimer)
   void start(client)
   await inOrder(async () => {
     // Does not overwrite counts that could not be read yet.
     if (!client.areDropsNew || !client.isLoaded) return
     client.areDropsNew = false
-    await storage.set(droppedKey, { ...client.unreported })
+    await records.set(droppedKey, { ...client.unreported })
   })
   // Each segment is a separate task, so that an attempt waits for one write, not for all.
   for (const segment of client.segments.filter(({ memory }) => memory))

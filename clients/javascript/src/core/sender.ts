@@ -36,13 +36,13 @@ export const readDevice = async (client: State): Promise<void> => {
  *   event has fewer
  */
 export const senderOf = (
-  { options, logDevice, known, deviceUuid }: State,
+  { options, logDevice, known, keptUuid }: State,
   user: string,
   isOfFeedback?: boolean,
 ): Sender => {
   const sender: Sender = { bundle_identifier: options.bundleIdentifier }
   if (known) sender.device = logDevice && !isOfFeedback ? logDevice(known) : known
-  if (deviceUuid) sender.device_uuid = sender.unique_user_id = deviceUuid
+  if (keptUuid) sender.device_uuid = sender.unique_user_id = keptUuid
   if (user) sender.unique_user_id = user
   return sender
 }

@@ -2,7 +2,7 @@ import { correctedNow, type Clock } from './clock.ts'
 import type { DroppedName } from './dropped-names.ts'
 import type { WaitingFeedback } from './feedbacks.ts'
 import type { IntakeOptions, SendError } from './options.ts'
-import type { Ports } from './ports.ts'
+import type { Ports, Storage } from './ports.ts'
 import type { Segment } from './segment.ts'
 import type { SendLoop } from './sent.ts'
 import type { Serial } from './serial.ts'
@@ -10,6 +10,8 @@ import type { Serial } from './serial.ts'
 /** The state of a client, on which the functions of this folder work. */
 export interface State extends Ports<never>, Clock {
   options: IntakeOptions
+  /** The platform's storage, with a fallback to memory. */
+  records: Storage
   /** The name of this run. Each created client is a run of its own. */
   run: string
   /** Makes a UUIDv7 of this time. */
@@ -20,7 +22,7 @@ export interface State extends Ports<never>, Clock {
    */
   uuid: string
   /** The UUID that is stored with records; empty until it is known for good. */
-  deviceUuid: string
+  keptUuid: string
   user: string
   /** The known properties of the device; undefined until they were read. */
   known?: Record<string, unknown>

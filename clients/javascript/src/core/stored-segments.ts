@@ -61,7 +61,7 @@ export const replace = async (
       const text = printSegment(stored)
       const part = newSegment({ ...fields, count: stored.events.length, bytes: textBytes(text) })
       part.name = printName(part, client.run)
-      await client.storage.append(part.name, true, 0, () => text)
+      await client.records.append(part.name, true, 0, () => text)
       insert(client, segment, part)
     }
   })
@@ -71,7 +71,7 @@ export const replace = async (
 export const remove = (client: State, segment: Segment): Promise<void> => {
   forget(client, segment)
   return client.inOrder(async () => {
-    if (segment.name) await client.storage.remove(segment.name)
+    if (segment.name) await client.records.remove(segment.name)
   })
 }
 
@@ -80,7 +80,7 @@ export const remove = (client: State, segment: Segment): Promise<void> => {
  * it and resolves to undefined. If it cannot be read, keeps it and rejects.
  */
 export const load = async (client: State, segment: Segment): Promise<StoredSegment | undefined> => {
-  const text = (await client.storage.read(segment.name)) || ''
+  const text = (await client.records.read(segment.name)) || ''
   const stored = parseSegment(text)
   const { length } = stored.events
   // If there is no text, another run has sent the segment, so nothing was damaged.
@@ -103,7 +103,7 @@ const write = async (client: State, segment: Segment): Promise<SegmentMemory | u
   const end = events.length
   if (stored === end) return memory
   if (!stored) segment.name = printFirstName(segment, client.run)
-  const isThere = await client.storage
+  const isThere = await client.records
     .append(segment.name, !stored, end - stored, (first) => {
       for (const event of events.slice(stored, end)) event.sequence = first ? first++ : undefined
       client.nextSequence = first
@@ -135,7 +135,7 @@ const rename = async (client: State, segment: Segment): Promise<boolean> => {
   // Continues if the rename fails. Otherwise records could not be sent while storage is full, and
   // storage would remain full.
   const isThere =
-    name === segment.name || (await client.storage.rename(segment.name, name).catch(nothing))
+    name === segment.name || (await client.records.rename(segment.name, name).catch(nothing))
   if (isThere) segment.name = name
   if (isThere === false) forget(client, segment)
   return isThere !== false
