@@ -35,7 +35,7 @@ cp -rT "$folder/context" .
 node_modules/.bin/tsc -b gateway worker console tools/cli
 find gateway/dist worker/dist console/dist packages/*/dist clients/javascript/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
-cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql console/assets/* docs/*.md docs/*/*.md packages/confinement/src/*.mjs gateway/docs.html
+cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql console/assets/* docs/*.md docs/*/*.md packages/*/src/*.mjs gateway/docs.html
 
 for image in gateway worker console cli; do # gateway-modules … cli
   cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"

@@ -18,12 +18,18 @@ const sourcesIn = (folder: string) =>
       )
     : []
 
+type Manifest = Record<
+  'dependencies' | 'optionalDependencies' | 'peerDependencies',
+  Record<string, string> | undefined
+> & { name: string }
+
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
+
 // In the workspace, the packages of the root stand in for missing ones; an image does not have them.
 t.test('each manifest names what its sources import', async (t) => {
   for (const folder of packageFolders()) {
-    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
-      readFileSync(join(root, folder, 'package.json'), 'utf8'),
-    ) as Record<string, Record<string, string> | undefined>
+    const { dependencies, optionalDependencies, peerDependencies } = manifestOf(folder)
     const named = { ...dependencies, ...optionalDependencies, ...peerDependencies }
     const missing = sourcesIn(join(root, folder, 'src')).flatMap((file) =>
       importsOf(readFileSync(join(root, folder, 'src', file), 'utf8')).flatMap((name) =>
@@ -32,4 +38,21 @@ t.test('each manifest names what its sources import', async (t) => {
     )
     t.same(missing, [], folder)
   }
+})
+
+t.test('only the image of the console has the packages that decode pictures', async (t) => {
+  const manifests = new Map(
+    packageFolders().map((folder) => [manifestOf(folder).name, manifestOf(folder)]),
+  )
+  const packagesOf = (name: string): string[] => {
+    const { dependencies, optionalDependencies } = manifests.get(name) ?? {}
+    const direct = Object.keys({ ...dependencies, ...optionalDependencies })
+    return [...direct, ...direct.flatMap(packagesOf)]
+  }
+  const ofPictures = (image: string) => {
+    const found = new Set(packagesOf(`@intake/${image}`))
+    return ['ffi-rs', 'sharp'].filter((name) => found.has(name))
+  }
+  t.same(ofPictures('console'), ['ffi-rs', 'sharp'])
+  for (const image of ['gateway', 'worker', 'cli']) t.same(ofPictures(image), [], image)
 })

@@ -86,8 +86,8 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/consumer.js',
-        find: 'carried = await claims.claim(count);',
-        replace: 'carried = (await claims.claim(count)).slice(0, 1);',
+        find: 'this.#carried = claimed;',
+        replace: 'this.#carried = claimed.slice(0, 1);',
       },
     ],
     breaks: 'stuck',

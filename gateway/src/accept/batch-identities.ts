@@ -35,38 +35,12 @@ export async function assignIdentities(
   entries: readonly Entry[],
   options: IdentifyOptions,
 ): Promise<void> {
-  const { store, admitted, terms, turns } = options
-  const { sender, context } = admitted
-  const { receivedAtMs: nowMs, apiKeyId } = context
-  const { retentionMs, deadline } = terms
-  const fingerprint = createFingerprints(sender)
+  const { admitted, terms, turns } = options
+  const { receivedAtMs: nowMs } = admitted.context
+  const { retentionMs } = terms
+  const fingerprint = createFingerprints(admitted.sender)
   const whole = await reserveBatch(entries, options, fingerprint)
   const findFirst = createRepeatFinder(fingerprint)
-
-  function identityInBatch(request: Identity, { timestamp }: LogEntry, index: number): Identity {
-    // Passes the time of the first attempt instead of `nowMs`, so that every attempt computes the
-    // same event time, unless the retention has changed.
-    const timeMs = eventTimeMs(timestamp, Date.parse(request.time), retentionMs)
-    const derived = deriveIdentity(request, index, timeMs)
-    requireKept(derived.id, nowMs, retentionMs)
-    return derived
-  }
-
-  function identityOfOwnId(clientId: string, record: LogRecord): Identity | Promise<Identity> {
-    return assignIdentity({
-      store,
-      scope: 'logs',
-      apiKeyId,
-      sender,
-      clientId,
-      key: undefined,
-      nowMs,
-      deadline,
-      timeMs: () => eventTimeMs(record.log.timestamp, nowMs, retentionMs),
-      retentionMs,
-      fingerprint: () => fingerprint(record),
-    })
-  }
 
   /**
    * Returns a promise only for an entry whose own id must be reserved. Most entries need no
@@ -80,7 +54,7 @@ export async function assignIdentities(
       if (clientId !== undefined) {
         entry.first = findFirst(clientId, entry)
         if (entry.first !== undefined) return undefined
-        const identity = identityOfOwnId(clientId, entry)
+        const identity = identityOfOwnId(clientId, { record: entry, fingerprint, options })
         if (identity instanceof Promise) {
           return identity.then(
             (one) => void (entry.identity = one),
@@ -89,7 +63,7 @@ export async function assignIdentities(
         }
         entry.identity = identity
       } else if (whole !== undefined) {
-        entry.identity = identityInBatch(whole, entry.log, index)
+        entry.identity = identityInBatch(whole, { entry: entry.log, index, options })
       } else {
         const timeMs = timestamp == null ? nowMs : eventTimeMs(timestamp, nowMs, retentionMs)
         entry.identity = createIdentity(timeMs)
@@ -102,6 +76,46 @@ export async function assignIdentities(
 
   await mapInTurns(entries, turns, identify)
   for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
+}
+
+function identityOfOwnId(
+  clientId: string,
+  {
+    record,
+    fingerprint,
+    options: { store, admitted, terms },
+  }: { record: LogRecord; fingerprint: Fingerprint; options: IdentifyOptions },
+): Identity | Promise<Identity> {
+  const { sender, context } = admitted
+  const { receivedAtMs: nowMs, apiKeyId } = context
+  const { retentionMs, deadline } = terms
+  return assignIdentity({
+    store,
+    scope: 'logs',
+    apiKeyId,
+    sender,
+    clientId,
+    key: undefined,
+    nowMs,
+    deadline,
+    timeMs: () => eventTimeMs(record.log.timestamp, nowMs, retentionMs),
+    retentionMs,
+    fingerprint: () => fingerprint(record),
+  })
+}
+
+/** Returns the identity of an entry that is derived from the identity of its whole batch. */
+function identityInBatch(
+  whole: Identity,
+  { entry, index, options }: { entry: LogEntry; index: number; options: IdentifyOptions },
+): Identity {
+  const { retentionMs } = options.terms
+  // Passes the time of the first attempt instead of the current time, so that every attempt
+  // computes the same event time, unless the retention has changed.
+  const timeMs = eventTimeMs(entry.timestamp, Date.parse(whole.time), retentionMs)
+  const derived = deriveIdentity(whole, index, timeMs)
+  requireKept(derived.id, options.admitted.context.receivedAtMs, retentionMs)
+  return derived
 }
 
 /** Returns the hash of the content of a log event. */

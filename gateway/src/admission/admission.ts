@@ -91,31 +91,20 @@ export function createAdmission(options: {
     throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
   }
 
-  function clockSkew(): string | undefined {
-    const { nowMs, skewMs, isOutOfRange } = clock(options.state())
-    if (skewMs === undefined) {
-      if (!isOutOfRange) return undefined
-      return `the clock of this gateway says ${new Date(nowMs).toISOString()}, which no record can have`
-    }
-    const seconds = Math.round(Math.abs(skewMs) / 1_000)
-    return `the clock of this gateway is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of Redis`
-  }
+  const redisProblems = () => problemsOf(options.state(), options.lostShards?.())
 
   return {
-    redisProblems: () => problemsOf(options.state(), options.lostShards?.()),
+    redisProblems,
     full: () => kinds.filter((kind) => isFull(kind)),
     overShare,
-    clockSkew,
+    clockSkew: () => describeSkew(clock(options.state())),
     now,
     checkQueue() {
-      const {
-        redis_connection: connection,
-        redis_lost_its_data: loss,
-        redis_could_lose_records: risk,
-      } = problemsOf(options.state(), options.lostShards?.())
-      if (connection === undefined && loss === undefined) {
-        if (risk === undefined || !options.strict) return
-      }
+      const problems = redisProblems()
+      const isUnusable =
+        problems.redis_connection !== undefined || problems.redis_lost_its_data !== undefined
+      const isRisky = problems.redis_could_lose_records !== undefined
+      if (!isUnusable && !(isRisky && options.strict)) return
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
     requireRoom(kind, apiKeyId) {
@@ -157,6 +146,15 @@ interface CheckedTime {
    * wrong by the same amount as `nowMs`.
    */
   isOutOfRange: boolean
+}
+
+function describeSkew({ nowMs, skewMs, isOutOfRange }: CheckedTime): string | undefined {
+  if (skewMs === undefined) {
+    if (!isOutOfRange) return undefined
+    return `the clock of this gateway says ${new Date(nowMs).toISOString()}, which no record can have`
+  }
+  const seconds = Math.round(Math.abs(skewMs) / 1_000)
+  return `the clock of this gateway is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of Redis`
 }
 
 const { recordTimeMs, eventAgeMs, eventAheadMs } = limits

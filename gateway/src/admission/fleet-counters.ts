@@ -51,7 +51,7 @@ class Counter implements FleetCounter {
   sent = 0
   others = 0
   isFollowed = false
-  sharedAt = -Infinity
+  #sharedAt = -Infinity
   readonly #clock: Pick<Clock, 'now'>
   readonly #onBegin: (counter: Counter) => void
   readonly #onUrgent: () => void
@@ -94,6 +94,37 @@ class Counter implements FleetCounter {
     this.#onUrgent()
   }
 
+  /**
+   * What is to be sent to Redis now. Redis never gets a negative amount. If a sent amount is taken
+   * back, the next amount that is sent is smaller instead.
+   *
+   * @param nowMs the current time, in milliseconds of `clock.now()`
+   * @returns undefined if nothing is to be sent or read
+   */
+  unsent(nowMs: number): number | undefined {
+    const amount = Math.max(0, this.own - this.sent)
+    const isDue = this.isFollowed && nowMs - this.#sharedAt >= followMs
+    return amount > 0 || isDue ? amount : undefined
+  }
+
+  /**
+   * Notes what Redis responded to a sent amount.
+   *
+   * @param atMs when the amount was sent, in milliseconds of `clock.now()`
+   */
+  shared(amount: number, all: { total: number; msLeft: number }, atMs: number): void {
+    this.#sharedAt = atMs
+    this.sent += amount
+    if (all.total < this.sent) {
+      // The shared window ended before this gateway's own window did, so only the amount sent last
+      // belongs to the new shared window.
+      this.own = Math.max(0, this.own - (this.sent - amount))
+      this.sent = amount
+    }
+    this.others = Math.max(0, all.total - this.sent)
+    this.endsAt = this.#clock.now() + all.msLeft
+  }
+
   #begin(): void {
     this.endsAt = this.#clock.now() + this.windowMs
     this.own = 0
@@ -127,12 +158,9 @@ export function startFleetCounters(options: {
     const now = clock.now()
     const unsent: { counter: Counter; amount: number }[] = []
     for (const counter of running) {
-      // Redis never gets a negative amount. If a sent amount is taken back, the next amount that is
-      // sent is smaller instead.
-      const amount = Math.max(0, counter.own - counter.sent)
-      const isDue = counter.isFollowed && now - counter.sharedAt >= followMs
+      const amount = counter.unsent(now)
       if (counter.endsAt <= now) running.delete(counter)
-      else if (amount > 0 || isDue) unsent.push({ counter, amount })
+      else if (amount !== undefined) unsent.push({ counter, amount })
     }
     if (unsent.length === 0) return
     // If the reply is lost, the next poll adds the same amounts a second time. The total is then
@@ -142,17 +170,7 @@ export function startFleetCounters(options: {
     )
     for (const [index, { counter, amount }] of unsent.entries()) {
       const all = known[index]
-      if (all === undefined) continue
-      counter.sharedAt = now
-      counter.sent += amount
-      if (all.total < counter.sent) {
-        // The shared window ended before this gateway's own window did, so only the amount sent
-        // last belongs to the new shared window.
-        counter.own = Math.max(0, counter.own - (counter.sent - amount))
-        counter.sent = amount
-      }
-      counter.others = Math.max(0, all.total - counter.sent)
-      counter.endsAt = clock.now() + all.msLeft
+      if (all !== undefined) counter.shared(amount, all, now)
     }
   }
 

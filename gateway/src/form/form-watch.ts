@@ -33,57 +33,19 @@ const turnsAfterEnd = 1_000
 
 /** @param bytesMax maximum size of the whole form */
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
-  const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
-  /**
-   * A delimiter and the two bytes after it can be split between two chunks. Each chunk then
-   * contains at most this many of these bytes.
-   */
-  const overlap = delimiter.length + dashes.length - 1
+  const delimiters = new DelimiterSearch(boundaryOf(raw.headers['content-type']))
   let chunks = 0
   let formBytes = 0
-  let parts = 0
-  let hasLooseDelimiter = false
-  let ended = false
   let fail!: (error: Error) => void
   // Uses a promise, because an AbortController would add a tenth to the cost of a form.
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
-  /**
-   * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
-   * break, because the first delimiter of a form has no line break before it.
-   */
-  let tail: Buffer = Buffer.from('\r\n')
 
   const count = (chunk: Buffer) => {
     formBytes += chunk.length
     if (formBytes > bytesMax) fail(bodyTooLarge(bytesMax))
     chunks++
     if (areChunksTooSmall(chunks, formBytes)) fail(chunksTooSmall())
-    if (ended) return
-    const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
-    const from = search(seam, 0)
-    // Only `seam` is a copy: a few bytes from the end of the last chunk and the start of this one.
-    // The chunks are not copied, because a picture is large.
-    tail =
-      chunk.length <= overlap
-        ? seam.subarray(from)
-        : chunk.subarray(search(chunk, from - tail.length))
-  }
-  /** Counts the delimiters from the position `from` on; returns where the next one may begin. */
-  const search = (bytes: Buffer, from: number): number => {
-    while (!ended) {
-      const at = bytes.indexOf(delimiter, from)
-      if (at === -1) return Math.max(from, bytes.length - delimiter.length + 1)
-      const behind = at + delimiter.length
-      if (behind + dashes.length > bytes.length) return at
-      const next = bytes.subarray(behind, behind + dashes.length)
-      if (next.equals(dashes)) ended = true
-      else {
-        parts++
-        if (!next.equals(lineBreak)) hasLooseDelimiter = true
-      }
-      from = behind
-    }
-    return bytes.length
+    delimiters.add(chunk)
   }
   let turns = 0
   let turn: NodeJS.Immediate | undefined
@@ -97,10 +59,10 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   raw.on('data', count).once('end', awaitParser).once('error', fail)
 
   return {
-    parts: () => parts,
+    parts: () => delimiters.parts,
     reason() {
-      if (hasLooseDelimiter) return looseDelimiter
-      return parts === 0
+      if (delimiters.hasLoose) return looseDelimiter
+      return delimiters.parts === 0
         ? 'No part begins with the boundary that the content type names.'
         : undefined
     },
@@ -109,6 +71,61 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
       clearImmediate(turn)
       raw.off('data', count).off('end', awaitParser).off('error', fail)
     },
+  }
+}
+
+/** Finds the delimiters of a form in its chunks. */
+class DelimiterSearch {
+  /** The number of delimiters before the one that ends the form. */
+  parts = 0
+  /** Whether a line break does not follow a delimiter. */
+  hasLoose = false
+  #hasEnded = false
+  readonly #delimiter: Buffer
+  /**
+   * A delimiter and the two bytes after it can be split between two chunks. Each chunk then
+   * contains at most this many of these bytes.
+   */
+  readonly #overlap: number
+  /**
+   * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
+   * break, because the first delimiter of a form has no line break before it.
+   */
+  #tail: Buffer = Buffer.from('\r\n')
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+    this.#overlap = this.#delimiter.length + dashes.length - 1
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#hasEnded) return
+    const seam = Buffer.concat([this.#tail, chunk.subarray(0, this.#overlap)])
+    const from = this.#search(seam, 0)
+    // Only `seam` is a copy: a few bytes from the end of the last chunk and the start of this one.
+    // The chunks are not copied, because a picture is large.
+    this.#tail =
+      chunk.length <= this.#overlap
+        ? seam.subarray(from)
+        : chunk.subarray(this.#search(chunk, from - this.#tail.length))
+  }
+
+  /** Counts the delimiters from the position `from` on; returns where the next one may begin. */
+  #search(bytes: Buffer, from: number): number {
+    while (!this.#hasEnded) {
+      const at = bytes.indexOf(this.#delimiter, from)
+      if (at === -1) return Math.max(from, bytes.length - this.#delimiter.length + 1)
+      const behind = at + this.#delimiter.length
+      if (behind + dashes.length > bytes.length) return at
+      const next = bytes.subarray(behind, behind + dashes.length)
+      if (next.equals(dashes)) this.#hasEnded = true
+      else {
+        this.parts++
+        if (!next.equals(lineBreak)) this.hasLoose = true
+      }
+      from = behind
+    }
+    return bytes.length
   }
 }
 

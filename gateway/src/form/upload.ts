@@ -65,42 +65,32 @@ export async function readUpload(
   // Reads a part to its end even if it cannot be stored, so that the parser continues.
   for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
+  const refuse = (code: AttachmentCode, detail: string): Upload => ({
+    bytes,
+    refusal: refusalOf(code, index, detail),
+  })
   if (overCount) {
-    return refuse('too_many_attachments', {
-      index,
-      bytes,
-      detail: `at most ${limits.attachments} are allowed`,
-    })
+    return refuse('too_many_attachments', `at most ${limits.attachments} are allowed`)
   }
   if (bytes > bytesMax) {
-    return refuse('attachment_too_large', {
-      index,
-      bytes,
-      detail: `must not exceed ${bytesMax} bytes`,
-    })
+    return refuse('attachment_too_large', `must not exceed ${bytesMax} bytes`)
   }
   const sent = chunks.concat()
   const contentType = imageTypeOf(sent)
   const extension = imageTypes.get(contentType ?? '')
   if (contentType === undefined || extension === undefined) {
     const formats = [...new Set(imageTypes.values())].join(', ')
-    return refuse('attachment_not_an_image', {
-      index,
-      bytes,
-      detail: `must be an image: ${formats}`,
-    })
+    return refuse('attachment_not_an_image', `must be an image: ${formats}`)
   }
   // Joining the chunks of a large image takes up to 5 ms, examining it up to 20 ms and removing its
   // metadata up to 5 ms, so they run in different turns of the event loop.
   if (bytes > bytesPerTurn) await nextTurn()
   const picture = examine(sent, contentType)
   if (picture instanceof PictureError) {
-    const detail = `cannot be read as ${extension}: ${picture.message}`
-    return refuse('attachment_unreadable', { index, bytes, detail })
+    return refuse('attachment_unreadable', `cannot be read as ${extension}: ${picture.message}`)
   }
   if (picture.width * picture.height > rules.pixelsMax) {
-    const detail = `must not have more than ${rules.pixelsMax} pixels`
-    return refuse('attachment_too_many_pixels', { index, bytes, detail })
+    return refuse('attachment_too_many_pixels', `must not have more than ${rules.pixelsMax} pixels`)
   }
   const sentSha256 = hash.digest('hex')
   const isKept = rules.keepsMetadata || picture.isClean
@@ -119,13 +109,9 @@ function examine(bytes: Buffer, contentType: string): Picture | PictureError {
   }
 }
 
-function refuse(
-  code: Extract<ErrorCode, `${string}attachment${string}`>,
-  { index, bytes, detail }: { index: number; bytes: number; detail: string },
-): Upload {
+type AttachmentCode = Extract<ErrorCode, `${string}attachment${string}`>
+
+function refusalOf(code: AttachmentCode, index: number, detail: string): IntakeError {
   const errors = [{ pointer: `/attachments/${index}`, detail }]
-  return {
-    bytes,
-    refusal: new IntakeError(code, 'An attachment cannot be accepted.', { errors }),
-  }
+  return new IntakeError(code, 'An attachment cannot be accepted.', { errors })
 }

@@ -83,6 +83,11 @@ const minutesMax = 1_440
  */
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
+interface Limits {
+  countersMax: number
+  minutesMax: number
+}
+
 /**
  * Counts outcomes in memory, per minute. Old minutes are removed from memory. If outcomes arrive
  * for a removed minute, its counts start again at zero under a new `run`, so that the new counts
@@ -95,82 +100,103 @@ const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
  * @param options.limits lower limits, for tests
  */
 export function createOutcomeCounts(
-  options: { clock?: Clock; limits?: { countersMax: number; minutesMax: number } } = {},
+  options: { clock?: Clock; limits?: Limits } = {},
 ): OutcomeCounts {
   const { clock = systemClock, limits = { countersMax, minutesMax } } = options
-  const minutes = new Map<number, Minute>()
-  let counters = 0
-  /** The minute of the last outcome. The next outcome is usually in the same minute. */
-  let latest: Minute | undefined
+  const minutes = new Minutes(clock, limits)
 
-  function minuteOf(atMs: number): Minute {
-    const startMs = Math.floor(atMs / minuteMs) * minuteMs
-    if (latest?.minuteMs === startMs) return latest
-    const boundedMs = Math.min(Math.max(startMs, timesMs.first), timesMs.last)
-    latest = minutes.get(boundedMs) ?? begin(boundedMs)
-    return latest
+  return {
+    count(outcome) {
+      const minute = minutes.at(outcome.atMs)
+      minute.changedAt = clock.now()
+      minutes.counterOf(minute, outcome).records += outcome.records
+    },
+
+    unreported: () => minutes.all().flatMap(reportsOf),
+
+    confirm(report) {
+      const minute = minutes.find(report.minuteMs)
+      if (minute?.run === report.run) confirmIn(minute, report)
+    },
+  }
+}
+
+/** The minutes in memory, with their counters. */
+class Minutes {
+  readonly #clock: Clock
+  readonly #limits: Limits
+  readonly #byStart = new Map<number, Minute>()
+  #counters = 0
+  /** The minute of the last outcome. The next outcome is usually in the same minute. */
+  #latest: Minute | undefined
+
+  constructor(clock: Clock, limits: Limits) {
+    this.#clock = clock
+    this.#limits = limits
   }
 
-  function begin(startMs: number): Minute {
-    dropReported()
-    const oldest = minutes.get(Math.min(...minutes.keys()))
+  all(): Minute[] {
+    return [...this.#byStart.values()]
+  }
+
+  find(startMs: number): Minute | undefined {
+    return this.#byStart.get(startMs)
+  }
+
+  at(atMs: number): Minute {
+    const startMs = Math.floor(atMs / minuteMs) * minuteMs
+    if (this.#latest?.minuteMs === startMs) return this.#latest
+    const boundedMs = Math.min(Math.max(startMs, timesMs.first), timesMs.last)
+    this.#latest = this.#byStart.get(boundedMs) ?? this.#begin(boundedMs)
+    return this.#latest
+  }
+
+  counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
+    const ofKey = minute.counters.get(apiKeyId)
+    for (const one of ofKey ?? []) {
+      if (one.code === code && one.kind === kind && one.rule === rule) return one
+    }
+    if (this.#counters >= this.#limits.countersMax && code !== 'overflow') {
+      return this.#overflowOf(minute, kind)
+    }
+    const counter: Counter = { apiKeyId, kind, code, rule, records: 0, reported: 0 }
+    if (ofKey === undefined) minute.counters.set(apiKeyId, [counter])
+    else ofKey.push(counter)
+    this.#counters++
+    return counter
+  }
+
+  /** Returns the `overflow` counter of a kind; up to three per minute may exceed `countersMax`. */
+  #overflowOf(minute: Minute, kind: Counter['kind']): Counter {
+    return this.counterOf(minute, { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 })
+  }
+
+  #begin(startMs: number): Minute {
+    this.#dropReported()
+    const oldest = this.#byStart.get(Math.min(...this.#byStart.keys()))
     const minute = { minuteMs: startMs, run: randomUUID(), counters: new Map(), changedAt: 0 }
-    minutes.set(startMs, minute)
-    if (minutes.size > limits.minutesMax && oldest !== undefined) {
-      drop(oldest)
+    this.#byStart.set(startMs, minute)
+    if (this.#byStart.size > this.#limits.minutesMax && oldest !== undefined) {
+      this.#drop(oldest)
       for (const { kind, records, reported } of countersOf(oldest)) {
-        if (records > reported) overflowOf(minute, kind).records += records - reported
+        if (records > reported) this.#overflowOf(minute, kind).records += records - reported
       }
     }
     return minute
   }
 
   /** Drops reported minutes that have not changed for `quietMs`. */
-  function dropReported(): void {
-    const quietSince = clock.now() - quietMs
-    for (const minute of minutes.values()) {
+  #dropReported(): void {
+    const quietSince = this.#clock.now() - quietMs
+    for (const minute of this.#byStart.values()) {
       const isReported = countersOf(minute).every(({ records, reported }) => records === reported)
-      if (isReported && minute.changedAt < quietSince) drop(minute)
+      if (isReported && minute.changedAt < quietSince) this.#drop(minute)
     }
   }
 
-  function drop(minute: Minute): void {
-    minutes.delete(minute.minuteMs)
-    counters -= countersOf(minute).length
-  }
-
-  function counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
-    const ofKey = minute.counters.get(apiKeyId)
-    for (const one of ofKey ?? []) {
-      if (one.code === code && one.kind === kind && one.rule === rule) return one
-    }
-    if (counters >= limits.countersMax && code !== 'overflow') return overflowOf(minute, kind)
-    const counter: Counter = { apiKeyId, kind, code, rule, records: 0, reported: 0 }
-    if (ofKey === undefined) minute.counters.set(apiKeyId, [counter])
-    else ofKey.push(counter)
-    counters++
-    return counter
-  }
-
-  /** Returns the `overflow` counter of a kind; up to three per minute may exceed `countersMax`. */
-  function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
-    const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
-    return counterOf(minute, outcome)
-  }
-
-  return {
-    count(outcome) {
-      const minute = minuteOf(outcome.atMs)
-      minute.changedAt = clock.now()
-      counterOf(minute, outcome).records += outcome.records
-    },
-
-    unreported: () => [...minutes.values()].flatMap(reportsOf),
-
-    confirm(report) {
-      const minute = minutes.get(report.minuteMs)
-      if (minute?.run === report.run) confirmIn(minute, report)
-    },
+  #drop(minute: Minute): void {
+    this.#byStart.delete(minute.minuteMs)
+    this.#counters -= countersOf(minute).length
   }
 }
 

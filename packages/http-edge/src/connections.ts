@@ -25,28 +25,6 @@ export const endReasons = [
 ] as const
 export type EndReason = (typeof endReasons)[number]
 
-export interface Connections {
-  /**
-   * Registers a new connection. If too many are open, closes the connection that `EvictionOrder`
-   * chooses. If it chooses none, closes the new connection.
-   */
-  open(socket: Socket): void
-  /**
-   * Registers a request. Returns undefined if the request must be ignored: its connection is
-   * closing, or has too many requests.
-   */
-  begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
-  /** Notes the API key of the connection's first request that has a valid one. */
-  authenticated(connection: Connection, apiKeyId: string): void
-  all(): Iterable<Connection>
-  isEmpty(): boolean
-  /** The numbers of open connections, and of requests whose responses are not complete. */
-  counts(): { open: number; inFlight: number }
-  end(connection: Connection, reason: EndReason): void
-  /** From now on every connection is closed as soon as it has no request in progress. */
-  drain(): void
-}
-
 /**
  * At most this many requests on a connection may wait for their responses. At most this many may
  * begin on it in one turn of the event loop: Node would otherwise parse a thousand requests from
@@ -61,134 +39,145 @@ interface Options {
   clock: Pick<Clock, 'now'>
 }
 
-/**
- * Limits the connections of a server to `max`, and the pipelined requests of each connection to
- * `pipelinedMax`.
- *
- * @param options.onEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called once for every request, when its response has been sent or
- * its connection has ended, with the milliseconds since its head arrived
- */
-export function createConnections(options: Options): Connections {
-  const { clock, onEnd } = options
-  const open = new Set<Connection>()
-  const evictionOrder = createEvictionOrder()
-  const loopTurn = createLoopTurn()
-  const { finish, drain } = createFinish({ ...options, end, evictionOrder })
-
+/** Limits the connections of a server, and the pipelined requests of each to `pipelinedMax`. */
+export class Connections {
+  readonly #max: number
+  readonly #onEnd: Options['onEnd']
+  readonly #onExchangeEnd: Options['onExchangeEnd']
+  readonly #clock: Options['clock']
+  readonly #open = new Set<Connection>()
+  readonly #evictionOrder = createEvictionOrder()
+  readonly #loopTurn = createLoopTurn()
   /** One listener for all responses. A new function for each response would be expensive. */
-  function onResponseClose(this: ServerResponse): void {
-    const exchange = exchangeOf(this.req)
-    if (exchange !== undefined) finish(exchange)
+  readonly #onResponseClose: (this: ServerResponse) => void
+  #isDraining = false
+
+  /**
+   * @param options.max how many connections may be open
+   * @param options.onEnd called for every connection that this process closes early
+   * @param options.onExchangeEnd called once for every request, when its response has been sent or
+   * its connection has ended, with the milliseconds since its head arrived
+   */
+  constructor({ max, onEnd, onExchangeEnd, clock }: Options) {
+    this.#max = max
+    this.#onEnd = onEnd
+    this.#onExchangeEnd = onExchangeEnd
+    this.#clock = clock
+    const finish = (exchange: Exchange) => this.#finish(exchange)
+    this.#onResponseClose = function () {
+      const exchange = exchangeOf(this.req)
+      if (exchange !== undefined) finish(exchange)
+    }
   }
 
-  function end(connection: Connection, reason: EndReason): void {
+  /**
+   * Registers a new connection. If too many are open, closes the connection that `EvictionOrder`
+   * chooses. If it chooses none, closes the new connection.
+   */
+  open(socket: Socket): void {
+    const connection = createConnection(socket, this.#evictionOrder)
+    if (this.#open.size >= this.#max) {
+      const other = this.#evictionOrder.next()
+      this.end(other ?? connection, other === undefined ? 'no_room' : 'room_for_another')
+      if (other === undefined) return
+    }
+    registerConnection(connection)
+    // Node calls `destroySoon` after the last response; the connection must then close in stages.
+    socket.destroySoon = () => closeInStages(socket)
+    this.#open.add(connection)
+    this.#evictionOrder.touch(connection)
+    socket.once('close', () => {
+      this.#forget(connection)
+      while (connection.exchanges[0] !== undefined) this.#finish(connection.exchanges[0])
+    })
+  }
+
+  /**
+   * Registers a request. Returns undefined if the request must be ignored: its connection is
+   * closing, or has too many requests.
+   */
+  begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined {
+    const connection = connectionOf(request.socket)
+    if (connection === undefined || connection.isEnding) return undefined
+    if (connection.socket.destroyed) return undefined
+    if (isPipelining(connection, this.#loopTurn())) {
+      this.#onEnd('pipelined')
+      ignoreRest(connection)
+      return undefined
+    }
+    const exchange = createExchange(connection, request, response, this.#clock.now())
+    connection.exchanges.push(exchange)
+    connection.unwanted = undefined
+    this.#evictionOrder.touch(connection)
+    response.on('close', this.#onResponseClose)
+    return exchange
+  }
+
+  /** Notes the API key of the connection's first request that has a valid one. */
+  authenticated(connection: Connection, apiKeyId: string): void {
+    this.#evictionOrder.remove(connection)
+    connection.apiKeyId = apiKeyId
+  }
+
+  all(): Iterable<Connection> {
+    return this.#open
+  }
+
+  isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  /** The numbers of open connections, and of requests whose responses are not complete. */
+  counts(): { open: number; inFlight: number } {
+    let inFlight = 0
+    for (const { exchanges } of this.#open) inFlight += exchanges.length
+    return { open: this.#open.size, inFlight }
+  }
+
+  end(connection: Connection, reason: EndReason): void {
     if (connection.socket.destroyed) return
-    onEnd(reason)
+    this.#onEnd(reason)
     connection.socket.destroy()
-    forget(connection)
+    this.#forget(connection)
   }
 
-  function forget(connection: Connection): void {
-    open.delete(connection)
-    evictionOrder.remove(connection)
+  /** From now on every connection is closed as soon as it has no request in progress. */
+  drain(): void {
+    this.#isDraining = true
+    for (const connection of this.#open) {
+      if (connection.exchanges.length === 0) this.end(connection, 'closing')
+    }
   }
 
-  return {
-    open(socket) {
-      const connection = createConnection(socket, evictionOrder)
-      if (open.size >= options.max) {
-        const other = evictionOrder.next()
-        end(other ?? connection, other === undefined ? 'no_room' : 'room_for_another')
-        if (other === undefined) return
-      }
-      registerConnection(connection)
-      // Node calls `destroySoon` after the last response; the connection must then close in stages.
-      socket.destroySoon = () => closeInStages(socket)
-      open.add(connection)
-      evictionOrder.touch(connection)
-      socket.once('close', () => {
-        forget(connection)
-        while (connection.exchanges[0] !== undefined) finish(connection.exchanges[0])
-      })
-    },
-
-    begin(request, response) {
-      const connection = connectionOf(request.socket)
-      if (connection === undefined || connection.isEnding) return undefined
-      if (connection.socket.destroyed) return undefined
-      if (isPipelining(connection, loopTurn())) {
-        onEnd('pipelined')
-        ignoreRest(connection)
-        return undefined
-      }
-      const exchange = createExchange(connection, request, response, clock.now())
-      connection.exchanges.push(exchange)
-      connection.unwanted = undefined
-      evictionOrder.touch(connection)
-      response.on('close', onResponseClose)
-      return exchange
-    },
-
-    authenticated(connection, apiKeyId) {
-      evictionOrder.remove(connection)
-      connection.apiKeyId = apiKeyId
-    },
-
-    all: () => open,
-    isEmpty: () => open.size === 0,
-    counts: () => countsOf(open),
-    end,
-    drain: () => drain(open),
+  #forget(connection: Connection): void {
+    this.#open.delete(connection)
+    this.#evictionOrder.remove(connection)
   }
-}
 
-/**
- * Creates two functions: `finish`, which is called when an exchange has ended, and the `drain` of
- * `Connections`.
- */
-function createFinish(
-  options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
-    end: Connections['end']
-    evictionOrder: EvictionOrder
-  },
-): { finish(exchange: Exchange): void; drain(open: Iterable<Connection>): void } {
-  const { onExchangeEnd, clock, end, evictionOrder } = options
-  let isDraining = false
-
-  return {
-    finish(exchange) {
-      const { connection, request } = exchange
-      exchange.isOver = true
-      // It is usually the first, because responses are sent in the order of their requests.
-      if (connection.exchanges[0] === exchange) connection.exchanges.shift()
-      else connection.exchanges.splice(connection.exchanges.indexOf(exchange), 1)
-      if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
-      onExchangeEnd(exchange, clock.now() - exchange.startedAt)
-      if (connection.socket.destroyed) return
-      // If the socket's writable side has ended, `closeInStages` is already closing the connection.
-      if (connection.socket.writableEnded) {
-        if (!request.complete) abortOnClose(request)
-        evictionOrder.rest(connection)
-        return
-      }
-      if (!request.complete) {
-        // Discards the rest of the body, which is small. If the rest may be large, the error
-        // handler sends `connection: close` instead (see `unwantedBytesMax`).
-        connection.unwanted = { request, ms: 0 }
-        request.resume()
-      }
-      if (connection.exchanges.length > 0) return
-      if (isDraining) end(connection, 'closing')
-      else evictionOrder.rest(connection)
-    },
-
-    drain(open) {
-      isDraining = true
-      for (const connection of open) {
-        if (connection.exchanges.length === 0) end(connection, 'closing')
-      }
-    },
+  #finish(exchange: Exchange): void {
+    const { connection, request } = exchange
+    exchange.isOver = true
+    // It is usually the first, because responses are sent in the order of their requests.
+    if (connection.exchanges[0] === exchange) connection.exchanges.shift()
+    else connection.exchanges.splice(connection.exchanges.indexOf(exchange), 1)
+    if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
+    this.#onExchangeEnd(exchange, this.#clock.now() - exchange.startedAt)
+    if (connection.socket.destroyed) return
+    // If the socket's writable side has ended, `closeInStages` is already closing the connection.
+    if (connection.socket.writableEnded) {
+      if (!request.complete) abortOnClose(request)
+      this.#evictionOrder.rest(connection)
+      return
+    }
+    if (!request.complete) {
+      // Discards the rest of the body, which is small. If the rest may be large, the error handler
+      // sends `connection: close` instead (see `unwantedBytesMax`).
+      connection.unwanted = { request, ms: 0 }
+      request.resume()
+    }
+    if (connection.exchanges.length > 0) return
+    if (this.#isDraining) this.end(connection, 'closing')
+    else this.#evictionOrder.rest(connection)
   }
 }
 
@@ -221,12 +210,6 @@ function isPipelining(connection: Connection, turn: number): boolean {
   }
   connection.begunInTurn++
   return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
-}
-
-function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
-  let inFlight = 0
-  for (const { exchanges } of open) inFlight += exchanges.length
-  return { open: open.size, inFlight }
 }
 
 /**

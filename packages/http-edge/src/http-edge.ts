@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createClientErrorHandler } from './client-errors.ts'
-import { createConnections, type Connections, type EndReason } from './connections.ts'
+import { Connections, type EndReason } from './connections.ts'
 import type { Cors } from './cors.ts'
 import { createEdgeServer, type Handler } from './edge-server.ts'
 import type { Exchange } from './exchange.ts'
@@ -47,7 +47,7 @@ export function createHttpEdge(options: {
   clock?: SweepClock | undefined
 }): HttpEdge {
   const { refuse, cors, gate = openGate, clock = sweepClock } = options
-  const connections = createConnections({
+  const connections = new Connections({
     max: options.connectionsMax,
     onEnd: options.onConnectionEnd ?? (() => undefined),
     onExchangeEnd: options.onExchangeEnd ?? (() => undefined),

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { systemClock } from '@intake/runtime'
 import { open, received } from '@intake/test-kit/raw-client'
 import { until } from '@intake/test-kit/until'
-import { createConnections, type Connections } from '../src/connections.ts'
+import { Connections } from '../src/connections.ts'
 
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
@@ -17,14 +17,14 @@ function startServer(
   handle: (connections: Connections, request: IncomingMessage, response: ServerResponse) => void,
 ) {
   const reasons: string[] = []
-  const connections = createConnections({
+  const connections = new Connections({
     max,
     onEnd: (reason) => reasons.push(reason),
     onExchangeEnd: () => {},
     clock: systemClock,
   })
   const server = createServer((request, response) => handle(connections, request, response))
-  server.on('connection', connections.open)
+  server.on('connection', (socket) => connections.open(socket))
   t.teardown(() => server.close())
   const listen = async () => {
     server.listen(0, '127.0.0.1')

@@ -77,23 +77,11 @@ export function createObjectStore(
     })
 
   return {
-    async put({ key, body, contentType, sha256 }) {
-      const headers = {
-        'Content-Type': contentType,
-        'Content-Length': body.length,
-        'x-amz-meta-sha256': sha256,
-        // With TLS the hash is sent in this header. Without TLS the signature covers the hash.
-        ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
-        ...encryptionHeaders,
-      }
-      // `putObject` is not used, because it would compute two more hashes of the body. That would
-      // be a fifth of the cost of storing an image.
-      const attempt = async () => {
-        const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
-        const signed = secure ? '' : sha256
-        const response = await client.makeRequestStreamAsync(request, body, signed, [200], '')
-        await finished(response.resume())
-      }
+    async put(object) {
+      const { key, body, sha256 } = object
+      const headers = { ...headersOf(object, secure), ...encryptionHeaders }
+      const request = { bucketName: bucket, objectName: folder + key, headers }
+      const attempt = () => send(client, request, { body, signed: secure ? '' : sha256 })
       await repeat('storing an attachment', attempt).catch((cause: unknown) => {
         const detail = 'The attachment store did not accept the attachments.'
         throw new IntakeError('storage_unavailable', detail, { cause })
@@ -110,26 +98,18 @@ export function createObjectStore(
     },
 
     async remove(keys) {
-      await Promise.all(
-        keys.map((key) =>
-          repeat('removing an attachment', () => client.removeObject(bucket, folder + key)),
-        ),
-      )
+      const removeOne = (key: string) =>
+        repeat('removing an attachment', () => client.removeObject(bucket, folder + key))
+      await Promise.all(keys.map(removeOne))
     },
 
     async *list(prefix) {
-      // S3 has two kinds of list request. This is the older one, whose next page starts after a
-      // given key. The newer one needs a token from the server.
       const page = { Delimiter: '', MaxKeys: pageKeys }
-      for (let after: string | undefined = ''; after !== undefined;) {
-        const marker: string = after
-        const { objects, isTruncated } = await repeat('listing attachments', () =>
-          client.listObjectsQuery(bucket, folder + prefix, marker, page),
+      const readPage = (after: string) =>
+        repeat('listing attachments', () =>
+          client.listObjectsQuery(bucket, folder + prefix, after, page),
         )
-        const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
-        yield* keys.map((key) => key.slice(folder.length))
-        after = isTruncated ? keys.at(-1) : undefined
-      }
+      for await (const key of keysOf(readPage)) yield key.slice(folder.length)
     },
 
     ...bucketOf(client, { ...options, folder }),
@@ -155,6 +135,20 @@ function connect(options: ObjectStoreSettings, attemptMs: number) {
     retryOptions: { disableRetry: true },
   })
   return { client, agent, secure }
+}
+
+/**
+ * Sends an object. `putObject` is not used, because it would compute two more hashes of the body.
+ * That would be a fifth of the cost of storing an image.
+ */
+async function send(
+  client: Client,
+  request: { bucketName: string; objectName: string; headers: Record<string, string | number> },
+  { body, signed }: { body: Buffer; signed: string },
+): Promise<void> {
+  const put = { method: 'PUT', ...request }
+  const response = await client.makeRequestStreamAsync(put, body, signed, [200], '')
+  await finished(response.resume())
 }
 
 function bucketOf(
@@ -218,6 +212,29 @@ function read<Result>(
     pauseMs,
     isFinal: (error) => !isClosedConnection(error) || ++repeats > idleRepeatsMax,
   })
+}
+
+/**
+ * Yields the keys of all pages. S3 has two kinds of list request. This is the older one, whose next
+ * page starts after a given key. The newer one needs a token from the server.
+ */
+async function* keysOf(readPage: (after: string) => ReturnType<Client['listObjectsQuery']>) {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const { objects, isTruncated }: Awaited<ReturnType<typeof readPage>> = await readPage(after)
+    const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
+    yield* keys
+    after = isTruncated ? keys.at(-1) : undefined
+  }
+}
+
+function headersOf({ body, contentType, sha256 }: StoredObject, secure: boolean) {
+  return {
+    'Content-Type': contentType,
+    'Content-Length': body.length,
+    'x-amz-meta-sha256': sha256,
+    // With TLS the hash is sent in this header. Without TLS the signature covers the hash.
+    ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
+  }
 }
 
 /** Returns the prefix of the settings with a slash at its end; empty if no prefix is set. */

@@ -57,31 +57,7 @@ export function createFrameClaims(options: {
   const { source, onError, onUnreadable, clock } = options
   const locks = createLockRenewal({ ...options, renew: source.renew, onLost: options.onLocksLost })
   const jobs = new WeakMap<ClaimedFrame, ClaimedJob>()
-  /** Claimed jobs whose response came after the timeout; they are handed out next. */
-  const late: ClaimedJob[] = []
-
-  /** Returns the successful results and reports the errors. */
-  async function succeeded<Value>(commands: Promise<Value>[]): Promise<Value[]> {
-    const outcomes = await Promise.allSettled(commands)
-    return outcomes.flatMap((outcome) => {
-      if (outcome.status === 'fulfilled') return [outcome.value]
-      onError(outcome.reason as Error)
-      return []
-    })
-  }
-
-  async function claimOne(): Promise<ClaimedJob | undefined> {
-    const first = late.shift()
-    if (first !== undefined) return first
-    const claim = source.claim()
-    try {
-      return await withTimeout(claim, commandTimeoutMs, 'a claim', clock)
-    } catch (error) {
-      const keep = (job: ClaimedJob | undefined) => void (job && late.push(job))
-      if (error instanceof TimeoutError) claim.then(keep, onError)
-      throw error
-    }
-  }
+  const claimOne = createClaim({ source, onError, clock })
 
   async function openAll(claimed: readonly (ClaimedJob | undefined)[]): Promise<ClaimedFrame[]> {
     const frames: ClaimedFrame[] = []
@@ -115,6 +91,7 @@ export function createFrameClaims(options: {
     for (const job of claimed) locks.delete(job)
     return succeeded(
       claimed.map((job) => withTimeout(command(job), commandTimeoutMs, 'a queue command', clock)),
+      onError,
     )
   }
 
@@ -122,7 +99,8 @@ export function createFrameClaims(options: {
     frames.flatMap((frame) => jobs.get(frame) ?? [])
 
   return {
-    claim: async (count) => openAll(await succeeded(Array.from({ length: count }, claimOne))),
+    claim: async (count) =>
+      openAll(await succeeded(Array.from({ length: count }, claimOne), onError)),
 
     complete: async (frames, { claimNext }) =>
       openAll(await settle(jobsOf(frames), (job) => source.complete(job, { claimNext }))),
@@ -139,8 +117,45 @@ export function createFrameClaims(options: {
     async countWaiting(timeoutMs) {
       if (timeoutMs <= 0) return 0
       const peek = withTimeout(source.peek(), timeoutMs, 'a look at a queue', clock)
-      const [waiting] = await succeeded([peek])
+      const [waiting] = await succeeded([peek], onError)
       return waiting?.count ?? 0
     },
   }
+}
+
+/** Returns a function that claims one job, within `commandTimeoutMs`. */
+function createClaim(options: {
+  source: JobSource
+  onError: (error: Error) => void
+  clock: Clock
+}): () => Promise<ClaimedJob | undefined> {
+  const { source, onError, clock } = options
+  /** Claimed jobs whose response came after the timeout; they are handed out next. */
+  const late: ClaimedJob[] = []
+
+  return async () => {
+    const first = late.shift()
+    if (first !== undefined) return first
+    const claim = source.claim()
+    try {
+      return await withTimeout(claim, commandTimeoutMs, 'a claim', clock)
+    } catch (error) {
+      const keep = (job: ClaimedJob | undefined) => void (job && late.push(job))
+      if (error instanceof TimeoutError) claim.then(keep, onError)
+      throw error
+    }
+  }
+}
+
+/** Returns the successful results and reports the errors. */
+async function succeeded<Value>(
+  commands: Promise<Value>[],
+  onError: (error: Error) => void,
+): Promise<Value[]> {
+  const outcomes = await Promise.allSettled(commands)
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === 'fulfilled') return [outcome.value]
+    onError(outcome.reason as Error)
+    return []
+  })
 }

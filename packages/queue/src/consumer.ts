@@ -1,7 +1,7 @@
 import { pause, systemClock, type Clock } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
-import { createFrameClaims, type ClaimedFrame } from './claimed-frames.ts'
+import { createFrameClaims, type ClaimedFrame, type FrameClaims } from './claimed-frames.ts'
 import type { FrameError } from './frame.ts'
 import type { JobSource } from './job-source.ts'
 
@@ -72,13 +72,63 @@ export function createFrameConsumer(options: {
   const { signal } = closing
   const untilDue = createClaimTurn({ source, signal, clock, gatherMs })
   const claims = createFrameClaims({ ...options, clock })
+  const supply = new FrameSupply({ claims, clock, signal })
+
+  return {
+    async take(limits) {
+      while (!signal.aborted) {
+        try {
+          const waiting = supply.mayHaveMore() ? Infinity : await untilDue(limits.framesMax)
+          const frames = await supply.fill(limits, waiting)
+          if (signal.aborted) supply.putBack(frames)
+          else if (frames.length > 0) {
+            return createBatch(frames, { claims, complete: (all) => supply.complete(all, limits) })
+          }
+        } catch (error) {
+          if (signal.aborted) break
+          onError(error as Error)
+          await pause(errorPauseMs, { clock, signal }).catch(() => {})
+        }
+      }
+      await claims.release(supply.takeAll())
+      return undefined
+    },
+
+    close: () => closing.abort(),
+  }
+}
+
+/** Claims the frames of one batch after another. */
+class FrameSupply {
+  readonly #claims: FrameClaims
+  readonly #clock: Clock
+  readonly #signal: AbortSignal
   /**
    * Claimed frames that are in no batch yet: they did not fit into the last batch, or `complete`
    * claimed them when it completed other frames.
    */
-  let carried: ClaimedFrame[] = []
+  #carried: ClaimedFrame[] = []
   /** True if the last batch was full, so that more frames are probably waiting. */
-  let isBacklogged = false
+  #isBacklogged = false
+
+  constructor(options: { claims: FrameClaims; clock: Clock; signal: AbortSignal }) {
+    this.#claims = options.claims
+    this.#clock = options.clock
+    this.#signal = options.signal
+  }
+
+  mayHaveMore(): boolean {
+    return this.#carried.length > 0 || this.#isBacklogged
+  }
+
+  /** Returns the claimed frames that are in no batch. */
+  takeAll(): ClaimedFrame[] {
+    return this.#carried.splice(0)
+  }
+
+  putBack(frames: readonly ClaimedFrame[]): void {
+    this.#carried.unshift(...frames)
+  }
 
   /**
    * Claims as many waiting frames as fit; returns an empty list if no frame waits.
@@ -87,74 +137,62 @@ export function createFrameConsumer(options: {
    * After this many claims the waiting frames are counted again. This avoids claims that find no
    * frame, which cost as much as any other claim
    */
-  async function fill(limits: BatchLimits, waiting: number): Promise<ClaimedFrame[]> {
+  async fill(limits: BatchLimits, waiting: number): Promise<ClaimedFrame[]> {
     const frames: ClaimedFrame[] = []
     const room = createBatchRoom(limits)
-    const lookUntil = clock.now() + lookAgainMs
+    const lookUntil = this.#clock.now() + lookAgainMs
     let unclaimed = Math.max(waiting, 1)
     for (;;) {
+      const carried = this.#carried
       while (carried[0] !== undefined && room.add(carried[0])) frames.push(...carried.splice(0, 1))
-      isBacklogged = carried.length > 0 || room.left() === 0
-      if (isBacklogged || unclaimed === 0 || signal.aborted) return frames
+      this.#isBacklogged = carried.length > 0 || room.left() === 0
+      if (this.#isBacklogged || unclaimed === 0 || this.#signal.aborted) return frames
       const count = Math.min(room.left(), commandsAtOnce, unclaimed)
-      carried = await claims.claim(count)
-      unclaimed = carried.length < count ? 0 : unclaimed - count
-      if (carried.length === count && unclaimed === 0)
-        unclaimed = await claims.countWaiting(lookUntil - clock.now())
+      const claimed = await this.#claims.claim(count)
+      this.#carried = claimed
+      unclaimed = claimed.length < count ? 0 : unclaimed - count
+      if (claimed.length === count && unclaimed === 0)
+        unclaimed = await this.#claims.countWaiting(lookUntil - this.#clock.now())
     }
   }
 
-  function createBatch(frames: ClaimedFrame[], limits: BatchLimits): Batch {
-    const held = new Set(frames)
-    const takeAll = () => {
-      const all = [...held]
-      held.clear()
-      return all
+  /** Completes the frames of a batch, and claims frames for the next one if more are waiting. */
+  async complete(frames: readonly ClaimedFrame[], limits: BatchLimits): Promise<void> {
+    const room = createBatchRoom(limits)
+    for (let at = 0; at < frames.length; at += commandsAtOnce) {
+      const some = frames.slice(at, at + commandsAtOnce)
+      // If more frames wait, the command that completes a frame also claims another. Separate
+      // commands would need twice as many round trips.
+      const isRoom = room.left() >= some.length
+      const claimNext = this.#isBacklogged && !this.#signal.aborted && isRoom
+      const next = await this.#claims.complete(some, { claimNext })
+      for (const frame of next) room.add(frame)
+      this.#carried.push(...next)
     }
+  }
+}
 
-    return {
-      frames,
-
-      async postpone(frame, ms) {
-        if (held.delete(frame)) await claims.postpone(frame, ms)
-      },
-
-      async complete() {
-        const room = createBatchRoom(limits)
-        const all = takeAll()
-        for (let at = 0; at < all.length; at += commandsAtOnce) {
-          const some = all.slice(at, at + commandsAtOnce)
-          // If more frames wait, the command that completes a frame also claims another. Separate
-          // commands would need twice as many round trips.
-          const claimNext = isBacklogged && !signal.aborted && room.left() >= some.length
-          const next = await claims.complete(some, { claimNext })
-          for (const frame of next) room.add(frame)
-          carried.push(...next)
-        }
-      },
-
-      release: () => claims.release(takeAll()),
-    }
+function createBatch(
+  frames: ClaimedFrame[],
+  options: {
+    claims: Pick<FrameClaims, 'postpone' | 'release'>
+    complete: (frames: readonly ClaimedFrame[]) => Promise<void>
+  },
+): Batch {
+  const { claims, complete } = options
+  const held = new Set(frames)
+  const takeAll = () => {
+    const all = [...held]
+    held.clear()
+    return all
   }
 
   return {
-    async take(limits) {
-      while (!signal.aborted) {
-        try {
-          const isNext = carried.length > 0 || isBacklogged
-          const frames = await fill(limits, isNext ? Infinity : await untilDue(limits.framesMax))
-          if (signal.aborted) carried.unshift(...frames)
-          else if (frames.length > 0) return createBatch(frames, limits)
-        } catch (error) {
-          if (signal.aborted) break
-          onError(error as Error)
-          await pause(errorPauseMs, { clock, signal }).catch(() => {})
-        }
-      }
-      await claims.release(carried.splice(0))
-      return undefined
+    frames,
+    async postpone(frame, ms) {
+      if (held.delete(frame)) await claims.postpone(frame, ms)
     },
-
-    close: () => closing.abort(),
+    complete: () => complete(takeAll()),
+    release: () => claims.release(takeAll()),
   }
 }

@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq'
+import { Queue, type QueueOptions } from 'bullmq'
 import { requireConnection, type Redis, type ReplicaAcks } from '@intake/redis'
 import { queueNames, type QueueName } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
@@ -14,6 +14,17 @@ export interface JobSink {
    */
   add(id: string, data: unknown): Promise<void>
   close(): Promise<void>
+}
+
+/** Unlimited, because a frame is never given up: an outage must not exhaust its attempts. */
+const attempts = Number.MAX_SAFE_INTEGER
+
+function newQueue(name: string, options: QueueOptions): Queue {
+  const queue = new Queue(name, options)
+  // The owner of the connection reports its errors; without this listener they would be reported
+  // twice.
+  queue.on('error', () => {})
+  return queue
 }
 
 /**
@@ -47,10 +58,7 @@ export function createJobSink(options: {
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
-      const queue = new Queue(queueNames[kind], { connection: redis, prefix })
-      // The owner of the connection reports its errors; without this listener they would be
-      // reported twice.
-      queue.on('error', () => {})
+      const queue = newQueue(queueNames[kind], { connection: redis, prefix })
       opened = queue
       try {
         await queue.waitUntilReady()
@@ -70,13 +78,7 @@ export function createJobSink(options: {
 
     async add(id, data) {
       const queue = usable ?? (await open())
-      const add = () =>
-        queue.add(kind, data, {
-          jobId: id,
-          // Unlimited, because a frame is never given up: an outage must not exhaust its attempts.
-          attempts: Number.MAX_SAFE_INTEGER,
-          removeOnComplete: true,
-        })
+      const add = () => queue.add(kind, data, { jobId: id, attempts, removeOnComplete: true })
       await (acks === undefined ? add() : acks.confirm({ key: queue.toKey(id) }, add))
     },
 

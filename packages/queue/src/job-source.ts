@@ -82,7 +82,7 @@ export function createJobSource(options: {
    * would read whole jobs. `test/conformance/jobs.test.ts` checks the names.
    */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
-  const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
+  const { claimed, held } = createHandles()
   let claims = 0
   /**
    * Creates a new token for each claim, so that a job that was redelivered cannot be completed by
@@ -90,34 +90,8 @@ export function createJobSource(options: {
    */
   const createToken = () => `${worker.id}:${++claims}`
 
-  function claimed(job: Job | undefined, token: string): ClaimedJob | undefined {
-    if (job?.id === undefined) return undefined
-    const { id, data, attemptsStarted: attempts } = job
-    const handle: ClaimedJob = { id, data, attempts }
-    // BullMQ's job must not keep the data too. Otherwise the data would stay in memory after the
-    // owner of the handle has dropped it.
-    job.data = undefined
-    jobs.set(handle, { job, token })
-    return handle
-  }
-
-  function held(handle: ClaimedJob): { job: Job; token: string } {
-    const entry = jobs.get(handle)
-    if (entry === undefined) throw new TypeError('the job was claimed from another queue')
-    return entry
-  }
-
   return {
-    async peek() {
-      const count = await redis.llen(key('wait'))
-      // An empty queue is the usual case, and needs no further commands.
-      if (count === 0) return { count, oldest: undefined }
-      const [[oldest], isPaused] = await Promise.all([
-        redis.lrange(key('wait'), -1, -1),
-        redis.hexists(key(queueSettings), 'paused'),
-      ])
-      return isPaused === 1 ? { count: 0, oldest: undefined } : { count, oldest }
-    },
+    peek: () => peek(redis, key),
 
     hasPostponed: async () => (await redis.zcard(key('delayed'))) > 0,
 
@@ -156,5 +130,40 @@ export function createJobSource(options: {
     },
 
     close: () => worker.close(true),
+  }
+}
+
+async function peek(redis: Redis, key: (list: string) => string): Promise<Waiting> {
+  const count = await redis.llen(key('wait'))
+  // An empty queue is the usual case, and needs no further commands.
+  if (count === 0) return { count, oldest: undefined }
+  const [[oldest], isPaused] = await Promise.all([
+    redis.lrange(key('wait'), -1, -1),
+    redis.hexists(key(queueSettings), 'paused'),
+  ])
+  return isPaused === 1 ? { count: 0, oldest: undefined } : { count, oldest }
+}
+
+/** Creates two functions: one makes the handle of BullMQ's job, the other finds the job again. */
+function createHandles() {
+  const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
+
+  return {
+    claimed(job: Job | undefined, token: string): ClaimedJob | undefined {
+      if (job?.id === undefined) return undefined
+      const { id, data, attemptsStarted: attempts } = job
+      const handle: ClaimedJob = { id, data, attempts }
+      // BullMQ's job must not keep the data too. Otherwise the data would stay in memory after the
+      // owner of the handle has dropped it.
+      job.data = undefined
+      jobs.set(handle, { job, token })
+      return handle
+    },
+
+    held(handle: ClaimedJob): { job: Job; token: string } {
+      const entry = jobs.get(handle)
+      if (entry === undefined) throw new TypeError('the job was claimed from another queue')
+      return entry
+    },
   }
 }

@@ -25,7 +25,10 @@ export interface ProducerOptions {
 }
 
 export interface Producer {
-  /** How many records have been issued so far. */
+  /**
+   * How many records were due so far. Those that found all clients busy with repeats count, too, so
+   * that waiting for more ends while nothing is accepted.
+   */
   issued(): number
   /**
    * Sends no new records, and repeats records that can be retried (`keyed`) for up to `repeatMs`.
@@ -85,7 +88,7 @@ export function startProducer(options: ProducerOptions): Producer {
   }
 
   return {
-    issued: () => next - 1,
+    issued: () => due,
     counts: () => ({ ...counts }),
     async stop({ repeatMs = 10_000 } = {}) {
       clearInterval(timer)

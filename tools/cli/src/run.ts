@@ -1,4 +1,4 @@
-import { connectOnlyToOwnUser } from '@intake/confinement/own-ports.mjs'
+import { connectOnlyToOwnUser } from '@intake/own-ports'
 import { Command, CommanderError } from 'commander'
 import { commands } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'

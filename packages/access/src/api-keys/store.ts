@@ -119,20 +119,6 @@ export function hashSecret(secret: string): string {
  * @param options.who who makes the changes, for the journal
  */
 export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
-  const readEntries = () => readInstallationHash(redis, redisKey)
-
-  async function load(): Promise<StoredKeys> {
-    const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
-    let inTurn = 0
-    for (const [field, json] of await readEntries()) {
-      if (++inTurn % parsedPerTurn === 0) await nextTurn()
-      const key = parseKey(json)
-      if (key !== undefined) stored.keys.set(field, key)
-      else stored.unreadable.set(field, nameOf(field, json))
-    }
-    return stored
-  }
-
   /** Changes a key that is not revoked. */
   async function change(
     id: string,
@@ -140,7 +126,7 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
     changed: (key: ApiKey) => ApiKey,
   ): Promise<ApiKey | undefined> {
     for (let attempt = 0; attempt < changesMax; attempt++) {
-      const entries = [...(await readEntries())]
+      const entries = [...(await readInstallationHash(redis, redisKey))]
       const [field, json = ''] = entries.find(([, one]) => parseKey(one)?.id === id) ?? []
       const key = parseKey(json)
       if (field === undefined || key === undefined || key.revokedAt !== null) return undefined
@@ -158,38 +144,11 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
     throw new Error(`the key ${id} is being changed by others`)
   }
 
-  /** Resolves to the key with a secret; rejects if its entry cannot be read. */
-  async function existing(secretHash: string): Promise<ApiKey> {
-    const { keys, unreadable } = await load()
-    const key = keys.get(secretHash)
-    if (key !== undefined) return key
-    // A damaged entry may belong to a revoked key, so it is not replaced.
-    const damaged = unreadable.get(secretHash)
-    throw new Error(
-      damaged === undefined
-        ? 'the key disappeared while it was being created'
-        : `${damaged} has this secret, and its entry in Redis cannot be read`,
-    )
-  }
-
   return {
     async create({ name, secret = generateSecret(), ...rules }) {
       checkSecret(secret)
       const secretHash = hashSecret(secret)
-      const key = withRules(
-        {
-          id: `key_${randomBytes(6).toString('hex')}`,
-          name,
-          bundleIdentifiers: [],
-          origins: [],
-          limits: {},
-          createdAt: new Date().toISOString(),
-          expiresAt: null,
-          suspendedAt: null,
-          revokedAt: null,
-        },
-        rules,
-      )
+      const key = withRules(newKey(name), rules)
       const added = await changeHash(redis, {
         hash: storedKeys,
         script: createScript,
@@ -197,11 +156,11 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
         entry: { who, action: 'key-created', subject: key.id, detail: key },
       })
       if (added === 1) return { key, secret, created: true }
-      return { key: await existing(secretHash), secret, created: false }
+      return { key: existing(await load(redis), secretHash), secret, created: false }
     },
 
     async list() {
-      const { keys } = await load()
+      const { keys } = await load(redis)
       return [...keys.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
@@ -218,9 +177,50 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
     },
 
     revision: () => readRevision(redis),
-    load,
+    load: () => load(redis),
   }
 }
+
+async function load(redis: Redis): Promise<StoredKeys> {
+  const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
+  let inTurn = 0
+  for (const [field, json] of await readInstallationHash(redis, redisKey)) {
+    if (++inTurn % parsedPerTurn === 0) await nextTurn()
+    const key = parseKey(json)
+    if (key !== undefined) stored.keys.set(field, key)
+    else stored.unreadable.set(field, nameOf(field, json))
+  }
+  return stored
+}
+
+/**
+ * Returns the key with a secret.
+ *
+ * @throws {Error} if its entry cannot be read
+ */
+function existing({ keys, unreadable }: StoredKeys, secretHash: string): ApiKey {
+  const key = keys.get(secretHash)
+  if (key !== undefined) return key
+  // A damaged entry may belong to a revoked key, so it is not replaced.
+  const damaged = unreadable.get(secretHash)
+  throw new Error(
+    damaged === undefined
+      ? 'the key disappeared while it was being created'
+      : `${damaged} has this secret, and its entry in Redis cannot be read`,
+  )
+}
+
+const newKey = (name: string): ApiKey => ({
+  id: `key_${randomBytes(6).toString('hex')}`,
+  name,
+  bundleIdentifiers: [],
+  origins: [],
+  limits: {},
+  createdAt: new Date().toISOString(),
+  expiresAt: null,
+  suspendedAt: null,
+  revokedAt: null,
+})
 
 /** @throws {RangeError} for a rule that is invalid, or that no request could satisfy */
 function withRules(key: ApiKey, rules: KeyRules): ApiKey {

@@ -57,6 +57,23 @@ function keptMs(
   return Math.max(0, Math.min(days * dayMs, nowMs - Math.min(droppedUntilMs, latest(nowMs))))
 }
 
+function retentionMsOf(
+  policy: StoredPolicy,
+  options: { kind: RecordKind; bundleIdentifier: string; wallMs: () => number },
+): number | undefined {
+  const { kind, bundleIdentifier, wallMs } = options
+  const { [kind]: days } = policy.retentionDays
+  const { [kind]: droppedUntilMs } = policy.droppedUntilMs
+  const own = policy.applicationRetention[kind].get(bundleIdentifier)
+  if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
+  const nowMs = wallMs()
+  const ms = Math.min(
+    keptMs({ days, droppedUntilMs }, nowMs, beginningOfMonth),
+    own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
+  )
+  return ms === Infinity ? undefined : ms
+}
+
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
  * is unavailable the last known policy remains valid. A known rule also remains valid when its
@@ -98,20 +115,8 @@ export function watchPolicy(options: {
 
   return {
     isLoaded: () => policy !== undefined,
-    retentionMs(kind, bundleIdentifier) {
-      if (policy === undefined) return undefined
-      const { [kind]: days } = policy.retentionDays
-      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
-      const own = policy.applicationRetention[kind].get(bundleIdentifier)
-      if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
-      const nowMs = wallMs()
-      const general = { days, droppedUntilMs }
-      const ms = Math.min(
-        keptMs(general, nowMs, beginningOfMonth),
-        own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
-      )
-      return ms === Infinity ? undefined : ms
-    },
+    retentionMs: (kind, bundleIdentifier) =>
+      policy && retentionMsOf(policy, { kind, bundleIdentifier, wallMs }),
     isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
       if (policy === undefined || policy.suppressed.size === 0) return false
       const { suppressed } = policy

@@ -1,13 +1,9 @@
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { ClaimedJob, JobSource } from '../job-source.ts'
-import { answerMs, Shard } from './shard.ts'
+import { answerMs, type Shard } from './shard.ts'
+import { aheadMax, ShardSet } from './shard-set.ts'
 
 const listIntervalMs = 5_000
-/**
- * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
- * number, a completion claims the next job from the same shard, which saves a command.
- */
-const aheadMax = 16
 
 /**
  * Combines several shards into one queue, so that a batch holds frames of all shards, and its
@@ -28,45 +24,18 @@ export function createShardedSource(options: {
   onError: (error: Error) => void
   clock?: Clock
 }): JobSource {
-  const { open, list, onError, clock = systemClock } = options
-  const shards = new Map<number, Shard>()
+  const { list, onError, clock = systemClock } = options
+  const shards = new ShardSet({ ...options, clock })
   const owners = new WeakMap<ClaimedJob, Shard>()
-  let isClosed = false
-
-  function add(number: number): void {
-    if (shards.has(number) || isClosed) return
-    const served = mostServed()
-    shards.set(number, new Shard({ source: open(number), served, clock, onError }))
-  }
-  add(0)
   const polling = startPolling({
     async poll() {
-      for (const shard of await withTimeout(list(), answerMs, 'listing shards', clock)) add(shard)
+      const numbers = await withTimeout(list(), answerMs, 'listing shards', clock)
+      for (const number of numbers) shards.add(number)
     },
     intervalMs: listIntervalMs,
     onError: (error) => onError(error as Error),
     clock,
   })
-
-  function mostServed(): number {
-    return Math.max(0, ...[...shards.values()].map(({ served }) => served))
-  }
-
-  /**
-   * The lowest count of a shard that has jobs again after it was empty: the next completion on the
-   * most served shard then claims from it.
-   */
-  const servedMin = () => mostServed() - aheadMax - 1
-
-  /** Returns the shard to ask next; undefined if no shard may have jobs. */
-  function next(): Shard | undefined {
-    let least: Shard | undefined
-    for (const shard of shards.values()) {
-      if (shard.isDue) shard.noteFilled(servedMin())
-      if (shard.mayHaveJobs && (least === undefined || shard.served < least.served)) least = shard
-    }
-    return least
-  }
 
   function own(job: ClaimedJob | undefined, shard: Shard): ClaimedJob | undefined {
     if (job !== undefined) owners.set(job, shard)
@@ -84,7 +53,7 @@ export function createShardedSource(options: {
   /** Claims from the same shard in one command, unless that shard is ahead of the others. */
   async function completeAndClaim(job: ClaimedJob): Promise<ClaimedJob | undefined> {
     const shard = ownerOf(job)
-    const least = next() ?? shard
+    const least = shards.next() ?? shard
     if (shard.served - least.served <= aheadMax) {
       shard.served++
       const claimed = await shard.source.complete(job, { claimNext: true })
@@ -99,51 +68,18 @@ export function createShardedSource(options: {
     throw completed.reason
   }
 
-  async function renew(jobs: readonly ClaimedJob[]): Promise<string[]> {
-    const byShard = new Map<Shard, ClaimedJob[]>()
-    for (const job of jobs) {
-      const shard = ownerOf(job)
-      byShard.set(shard, [...(byShard.get(shard) ?? []), job])
-    }
-    const renewals = await Promise.allSettled(
-      [...byShard].map(([{ source }, mine]) =>
-        withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
-      ),
-    )
-    const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-    if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
-    for (const failure of failures) onError(failure as Error)
-    return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-  }
-
   return {
-    async peek() {
-      const all = await Promise.all(
-        [...shards.values()].map(async (shard) => {
-          const waiting = await shard.peek()
-          if (waiting.count > 0 && shard.wasEmpty) shard.noteFilled(servedMin())
-          return waiting
-        }),
-      )
-      return {
-        count: all.reduce((sum, { count }) => sum + count, 0),
-        // The smallest id is the oldest, because ids begin with a time.
-        oldest: all.flatMap(({ oldest }) => oldest ?? []).toSorted()[0],
-      }
-    },
+    peek: () => shards.peek(),
 
-    async hasPostponed() {
-      const answers = [...shards.values()].map((shard) => shard.hasPostponed())
-      return (await Promise.all(answers)).includes(true)
-    },
+    hasPostponed: () => shards.hasPostponed(),
 
     async claim() {
-      for (let shard = next(); shard !== undefined; shard = next()) {
+      for (let shard = shards.next(); shard !== undefined; shard = shards.next()) {
         const job = await claimFrom(shard)
         if (job !== undefined) return job
       }
       // Rejects with the refusal, which would otherwise look like an empty queue.
-      const refused = [...shards.values()].find(({ refusal }) => refusal !== undefined)
+      const refused = shards.all().find(({ refusal }) => refusal !== undefined)
       if (refused !== undefined) throw refused.refusal
       return undefined
     },
@@ -154,12 +90,36 @@ export function createShardedSource(options: {
     postpone: (job, ms) => ownerOf(job).source.postpone(job, ms),
     release: (job) => ownerOf(job).source.release(job),
 
-    renew,
+    renew: (jobs) => renewLocks(jobs, { ownerOf, onError, clock }),
 
     async close() {
-      isClosed = true
       polling.close()
-      await Promise.all([...shards.values()].map(({ source }) => source.close()))
+      await shards.close()
     },
   }
+}
+
+async function renewLocks(
+  jobs: readonly ClaimedJob[],
+  options: {
+    ownerOf: (job: ClaimedJob) => Shard
+    onError: (error: Error) => void
+    clock: Clock
+  },
+): Promise<string[]> {
+  const { ownerOf, onError, clock } = options
+  const byShard = new Map<Shard, ClaimedJob[]>()
+  for (const job of jobs) {
+    const shard = ownerOf(job)
+    byShard.set(shard, [...(byShard.get(shard) ?? []), job])
+  }
+  const renewals = await Promise.allSettled(
+    [...byShard].map(([{ source }, mine]) =>
+      withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
+    ),
+  )
+  const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
+  for (const failure of failures) onError(failure as Error)
+  return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
 }

@@ -17,8 +17,9 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
   /** The server that now holds the keys of `{intake}`. These keys can move to another server. */
   const main = new PolledServer(redis, { ...options, tag: mainTag, respondedAt: -Infinity })
   let mainName = ''
-  /** The other servers, by name. */
-  let others = new Map<string, PolledServer>()
+  const others = new OtherServers(
+    (tag) => new PolledServer(redis, { ...options, tag, respondedAt: performance.now() }),
+  )
   let known: RedisState | undefined
   let isClosed = false
 
@@ -28,26 +29,12 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
     groups.delete(name)
     if (name !== mainName) main.forgetConfig()
     mainName = name
-    others = new Map(
-      [...groups].map(([other, [tag]]) => {
-        const respondedAt = performance.now()
-        const server =
-          others.get(other) ?? new PolledServer(redis, { ...options, tag, respondedAt })
-        // The keys of the former tag may be on another server now.
-        server.tag = tag
-        return [other, server]
-      }),
-    )
+    others.update(groups)
   }
-
-  /** Why a server cannot be used, in words for an operator; undefined if it can. */
-  const refusal = (name: string, server: PolledServer): string | undefined =>
-    server.isSilent() ? `${name}: it does not respond` : server.state?.writeRefusal
 
   function assess(): void {
     if (main.state === undefined) return
-    const usable = [...others].filter(([name, other]) => refusal(name, other) === undefined)
-    known = worstOf([main.state, ...usable.flatMap(([, { state }]) => state ?? [])])
+    known = worstOf([main.state, ...others.usableStates()])
   }
 
   const readOther = (server: PolledServer) =>
@@ -64,7 +51,7 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
       try {
         // The first poll waits until each of the other servers has responded or failed; until then
         // no record is admitted.
-        const first = known === undefined ? [...others.values()].map(readOther) : []
+        const first = known === undefined ? others.all().map(readOther) : []
         await Promise.all([main.read(), ...first])
       } finally {
         assess()
@@ -76,39 +63,84 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
   const ofOthers = startPolling({
     async poll() {
       findServers()
-      for (const other of others.values()) void readOther(other)
+      for (const other of others.all()) void readOther(other)
     },
     intervalMs,
     onError,
   })
 
   function onReady(): void {
-    for (const server of [main, ...others.values()]) server.forgetConfig()
+    for (const server of [main, ...others.all()]) server.forgetConfig()
     // As in `pollRedisState`: no poll at once while the server refuses writes.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()
   }
-  const onNode = (node: Server) => void node.on('ready', onReady)
-  redis.on('ready', onReady)
-  redis.on('+node', onNode)
+  const stopListening = listenForReady(redis, onReady)
 
   return {
     state: () => known,
     silentMs: () => main.silentMs(),
-    unusableServers: () => [...others].flatMap(([name, other]) => refusal(name, other) ?? []),
-    refusalOf(tag) {
-      if (known?.installation === null) return lostItsData
-      const name = nodeName(redis, tag)
-      const other = others.get(name)
-      return other && refusal(name, other)
-    },
+    unusableServers: () => others.refusals(),
+    refusalOf: (tag) =>
+      known?.installation === null ? lostItsData : others.refusalOf(nodeName(redis, tag)),
     close() {
       isClosed = true
-      redis.off('ready', onReady)
-      redis.off('+node', onNode)
+      stopListening()
       ofMain.close()
       ofOthers.close()
     },
+  }
+}
+
+/** The servers that do not hold the keys of `{intake}`, by name. */
+class OtherServers {
+  readonly #create: (tag: string) => PolledServer
+  #byName = new Map<string, PolledServer>()
+
+  constructor(create: (tag: string) => PolledServer) {
+    this.#create = create
+  }
+
+  all(): PolledServer[] {
+    return [...this.#byName.values()]
+  }
+
+  /** Keeps the servers that are named, and creates those that are new. */
+  update(groups: ReadonlyMap<string, [string, ...string[]]>): void {
+    this.#byName = new Map(
+      [...groups].map(([name, [tag]]) => {
+        const server = this.#byName.get(name) ?? this.#create(tag)
+        // The keys of the former tag may be on another server now.
+        server.tag = tag
+        return [name, server]
+      }),
+    )
+  }
+
+  usableStates(): RedisState[] {
+    const usable = [...this.#byName].filter(([name]) => this.refusalOf(name) === undefined)
+    return usable.flatMap(([, { state }]) => state ?? [])
+  }
+
+  refusals(): string[] {
+    return [...this.#byName.keys()].flatMap((name) => this.refusalOf(name) ?? [])
+  }
+
+  /** Why a server cannot be used, in words for an operator; undefined if it can. */
+  refusalOf(name: string): string | undefined {
+    const server = this.#byName.get(name)
+    return server?.isSilent() ? `${name}: it does not respond` : server?.state?.writeRefusal
+  }
+}
+
+/** Calls `onReady` when the cluster or a node that is new in it is ready; returns how to stop. */
+function listenForReady(redis: Cluster, onReady: () => void): () => void {
+  const onNode = (node: Server) => void node.on('ready', onReady)
+  redis.on('ready', onReady)
+  redis.on('+node', onNode)
+  return () => {
+    redis.off('ready', onReady)
+    redis.off('+node', onNode)
   }
 }

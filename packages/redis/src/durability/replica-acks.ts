@@ -83,43 +83,13 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     const round = { needsWrite: false }
     const done = line.last.then(() => {
       line.next = undefined
-      return wait(line, connection, key, round.needsWrite)
+      const mark = round.needsWrite ? `${tagOf(key)}:acked` : undefined
+      return wait(line, { connection, mark, replicas })
     })
     // Every call that joined this round gets the error of the round. The next round ignores that
     // error.
     line.last = done.catch(() => undefined)
     return Object.assign(round, { done })
-  }
-
-  async function wait(
-    line: Line,
-    connection: Connection,
-    key: string,
-    needsWrite: boolean,
-  ): Promise<void> {
-    requireSame(connection)
-    const { server } = connection
-    const mark = `${tagOf(key)}:acked`
-    const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
-    const [acks] = await Promise.all([countAcks(line, server), writing])
-    // If the client has reconnected, it may have sent the command again, to another server.
-    requireSame(connection)
-    if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
-  }
-
-  async function countAcks(line: Line, server: Server): Promise<number> {
-    if (line.hasWaitAof) {
-      try {
-        const [local, remote] = (await server.call('WAITAOF', 1, replicas, timeoutMs)) as number[]
-        return local === 0 ? 0 : (remote ?? 0)
-      } catch (error) {
-        if (!(error instanceof ReplyError)) throw error
-        // The server refuses WAITAOF, so WAIT is used from now on. If the error has another cause,
-        // WAIT fails, too.
-        line.hasWaitAof = false
-      }
-    }
-    return server.wait(replicas, timeoutMs)
   }
 
   /**
@@ -158,6 +128,36 @@ const createLine = (): Line => ({
   last: Promise.resolve(),
   next: undefined,
 })
+
+/** @param options.mark the key that is written before the wait; undefined to write none */
+async function wait(
+  line: Line,
+  options: { connection: Connection; mark: string | undefined; replicas: number },
+): Promise<void> {
+  const { connection, mark, replicas } = options
+  requireSame(connection)
+  const { server } = connection
+  const writing = mark === undefined ? undefined : server.set(mark, '', 'PX', 1)
+  const [acks] = await Promise.all([countAcks(line, server, replicas), writing])
+  // If the client has reconnected, it may have sent the command again, to another server.
+  requireSame(connection)
+  if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
+}
+
+async function countAcks(line: Line, server: Server, replicas: number): Promise<number> {
+  if (line.hasWaitAof) {
+    try {
+      const [local, remote] = (await server.call('WAITAOF', 1, replicas, timeoutMs)) as number[]
+      return local === 0 ? 0 : (remote ?? 0)
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      // The server refuses WAITAOF, so WAIT is used from now on. If the error has another cause,
+      // WAIT fails, too.
+      line.hasWaitAof = false
+    }
+  }
+  return server.wait(replicas, timeoutMs)
+}
 
 function requireSame({ server, stream }: Connection): void {
   if (server.status === 'ready' && server.stream === stream) return

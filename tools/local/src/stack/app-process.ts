@@ -18,7 +18,7 @@ export interface AppProcessOptions {
 }
 
 const readyMs = 60_000
-const ownPorts = import.meta.resolve('@intake/confinement/own-ports.mjs')
+const ownPorts = import.meta.resolve('@intake/own-ports')
 
 /** Starts the gateway, a worker or the console and resolves when its admin port responds with 200. */
 export async function startAppProcess(options: AppProcessOptions): Promise<Child> {

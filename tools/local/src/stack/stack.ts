@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { loopbackOrigins, objectStoreSettings } from '@intake/config'
-import { connectOnlyToOwnUser } from '@intake/confinement/own-ports.mjs'
+import { connectOnlyToOwnUser } from '@intake/own-ports'
 import { keptFreeBytes } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { setUp } from '@intake/schema/setup'
