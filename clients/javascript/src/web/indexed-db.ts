@@ -89,15 +89,11 @@ const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
     new Promise<IDBDatabase>((resolve, reject) => {
       if (!databaseName) throw new DOMException('', 'SecurityError')
       setTimeout(reject, openMs)
-      // A failure may be temporary, so a later call opens the database again. Until then calls fail
-      // at once instead of waiting for the timeout.
-      const timer = setTimeout(reopen, 2 * openMs)
       const request = indexedDB.open(databaseName)
       request.onupgradeneeded = () => request.result.createObjectStore(storeName)
       request.onerror = reject
       request.onsuccess = () => {
         const { result } = request
-        clearTimeout(timer)
         result.onclose = result.onversionchange = () => {
           result.close()
           reopen()
@@ -107,7 +103,16 @@ const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
         opening = Promise.resolve(result)
       }
     })
-  return () => opening || (opening = open())
+  return () => {
+    if (!opening) {
+      const attempt = (opening = open())
+      // A failure may be temporary, so the first call after `openMs` opens the database again. Until
+      // then calls fail at once instead of waiting for the timeout.
+      const forget = () => opening === attempt && reopen()
+      attempt.catch(() => databaseName && setTimeout(forget, openMs))
+    }
+    return opening
+  }
 }
 
 /** Resolves to the result of the request that `run` returns, when the transaction is complete. */
