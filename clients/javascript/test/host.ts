@@ -1,6 +1,5 @@
 import { createTestClock, type TestClock } from '@intake/test-kit/test-clock'
 import { createClient, type Client } from '../src/core/client.ts'
-import { createMemoryStorage } from '../src/core/memory-storage.ts'
 import type { IntakeOptions } from '../src/core/options.ts'
 import type { Ports, Storage } from '../src/core/ports.ts'
 import { fillRandom } from '../src/core/random.ts'
@@ -43,16 +42,27 @@ export function createHost(): Host {
 
 /** Creates a storage in memory that numbers events, as the storage of a device does. */
 function createDeviceStorage(): Storage {
-  const memory = createMemoryStorage()
+  const values = new Map<string, unknown>()
+  const get = async (key: string) => values.get(key)
   let last = 0
   return {
-    ...memory,
-    append: (name, isNew, count, print) =>
-      memory.append(name, isNew, count, () => {
-        const text = print(last + 1)
-        last += count
-        return text
-      }),
+    list: async () => [...values.keys()],
+    read: get as Storage['read'],
+    async append(name, isNew, count, print) {
+      const before = isNew ? '' : values.get(name)
+      if (before === undefined) return false
+      values.set(name, `${before as string}${print(last + 1)}`)
+      last += count
+      return true
+    },
+    async rename(from, to) {
+      const text = values.get(from)
+      if (values.delete(from)) values.set(to, text)
+      return text !== undefined
+    },
+    remove: async (name) => values.delete(name),
+    get,
+    set: async (key, value) => values.set(key, value),
   }
 }
 
@@ -61,12 +71,10 @@ export function portsOf(host: Host): Ports<unknown> {
   return {
     storage: host.storage,
     transport: (request) => host.server.transport(request),
-    time: {
-      now: () => serverStart + time.now() + host.ahead,
-      monotonic: () => time.now(),
-      setTimeout: (run, ms) => time.setTimeout(run, ms),
-      clearTimeout: (timer) => time.clearTimeout(timer as object),
-    },
+    now: () => serverStart + time.now() + host.ahead,
+    monotonic: () => time.now(),
+    setTimeout: (run, ms) => time.setTimeout(run, ms),
+    clearTimeout: (timer) => time.clearTimeout(timer as object),
     random: fillRandom,
     device: async () => ({ os: 'Test' }),
     runSuffix: '',

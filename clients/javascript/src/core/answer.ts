@@ -1,12 +1,14 @@
-import type { Core } from './core.ts'
-import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
+import { correctedNow, observe } from './clock.ts'
+import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
+import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './sent.ts'
+import type { State } from './state.ts'
 
 export interface Attempted {
-  /** The response body if the request succeeded. */
-  body?: string | undefined
+  /** The response body; empty if the request failed. */
+  body: string
   /**
    * How sending continues if the records have no final result and are kept. Undefined if they have
    * a final result.
@@ -37,20 +39,19 @@ interface ResponseBody {
  * @param entry the segment or feedback that is sent. `failures` counts its responses with status
  *   500; after three, the entry is not sent again before the next start
  */
-export async function attemptRequest(
-  core: Core,
+export const attemptRequest = async (
+  client: State,
   request: OutgoingRequest,
   entry: { failures: number },
-): Promise<Attempted> {
-  const { clock, refused } = core
-  const { transport, time } = core.ports
-  const began = time.monotonic()
-  const beganAt = time.now()
-  const answer: Partial<Answer> & { error?: unknown } = await transport(request).catch(
-    (error: unknown) => ({ error }),
-  )
+): Promise<Attempted> => {
+  const { refused } = client
+  const began = client.monotonic()
+  const beganAt = client.now()
+  const answer: Partial<Answer> & { error?: unknown } = await client
+    .transport(request)
+    .catch((error: unknown) => ({ error }))
   const { status = 0, body = '', date, retryAfter, error } = answer
-  const tookMs = time.monotonic() - began
+  const tookMs = client.monotonic() - began
   const { id, results, code, detail, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
   // The header `Date` is rounded down to seconds. Half a second is added, because that much is cut
@@ -59,29 +60,29 @@ export async function attemptRequest(
   // Learns the server's clock only from Intake's own responses, because a proxy responds with its
   // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
   // the request is then unknown.
-  const isOfIntake = isSuccess ? id || results : typeof code === 'string'
-  const jumpMs = Math.abs(time.now() - beganAt - tookMs)
+  const isOfIntake = isSuccess ? id || results : code
+  const jumpMs = Math.abs(client.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
-    clock.observe(serverMs, tookMs)
+    observe(client, serverMs, tookMs)
   // `Retry-After` is a number of seconds or a date. If it is absent, the result is 0, for which the
   // send loop chooses the pause.
-  const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
+  const retryAfterMs =
+    Number(retryAfter) * 1000 || Date.parse(retryAfter!) - correctedNow(client) || 0
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined
-  if (isSuccess) unsettled = isOfIntake ? undefined : { retryAfterMs }
-  else if (refuse(body, refused)) unsettled = {}
-  else if (isTemporary(status)) unsettled = { retryAfterMs }
-  else if (isAboutSettings(status)) unsettled = code ? { stop: code } : { retryAfterMs }
+  if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
+  if (!isSuccess && refuse(body, refused)) unsettled = {}
+  else if (code && isAboutSettings(status)) client.stopReason = code
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
-    core.lastError = {
-      time: new Date(clock.now()).toISOString(),
+    client.lastFailure = {
+      time: isoTime(correctedNow(client)),
       status,
       code: reason,
       message: error ? (error as Error).message : detail,
     }
   return {
-    body: isSuccess ? body : undefined,
+    body: isSuccess ? body : '',
     unsettled,
     code: reason,
     isTooLarge: status === 413,
@@ -95,10 +96,9 @@ export async function attemptRequest(
  *
  * @returns whether at least one of them is new
  */
-function refuse(problem: string, refused: string[]): boolean {
-  const found = (problem.match(/"\/device\/\w+/g) || [])
-    .map((pointer) => pointer.slice('"/device/'.length))
-    .filter((name) => refused.indexOf(name) < 0)
-  refused.push(...found)
-  return !!found[0]
+const refuse = (problem: string, refused: Set<string>): boolean => {
+  const { size } = refused
+  for (const pointer of problem.match(/"\/device\/\w+/g) || [])
+    refused.add(pointer.slice('"/device/'.length))
+  return refused.size > size
 }

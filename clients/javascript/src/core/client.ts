@@ -1,15 +1,19 @@
-import { createCore, validUser } from './core.ts'
-import { createFeedbacks } from './feedbacks.ts'
-import { isUuid, optIn, optOut, readKept } from './kept.ts'
-import { createLogQueue } from './log-queue.ts'
+import { eraOf, firstEra } from './clock.ts'
+import { sendFeedback } from './feedbacks.ts'
+import { isUuid, setConsent, start } from './kept.ts'
 import type { FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
-import { feedback, log, save, sendLogs } from './record.ts'
-import { sendAtPageEnd } from './send-logs.ts'
+import { feedback, log } from './record.ts'
+import { save } from './save.ts'
+import { bytesOf, closeAll, countOf } from './segment-list.ts'
+import { sendAtPageEnd, sendLogs } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
-import { closeLoops, wake } from './sending.ts'
+import { validUser } from './sender.ts'
+import { wake } from './sending.ts'
 import { createSerial } from './serial.ts'
 import type { State } from './state.ts'
+import { createUuids } from './uuid.ts'
+import { withFallback } from './with-fallback.ts'
 import { within } from './within.ts'
 
 /** The methods for the app, and those that only the platform's own modules call. */
@@ -34,10 +38,10 @@ const targetForm = /^(https?:\/)?\/\S* [!-~]+$/i
  * Creates the part of a client that is the same on every platform. It does no I/O before its first
  * record or the next turn of the event loop.
  */
-export function createClient<Attachment>(
+export const createClient = <Attachment>(
   options: IntakeOptions,
   ports: Ports<Attachment>,
-): Client<Attachment> {
+): Client<Attachment> => {
   const { url, apiKey, bundleIdentifier, deviceUuid } = options
   const isValid =
     apiKey &&
@@ -46,8 +50,7 @@ export function createClient<Attachment>(
     (!deviceUuid || isUuid(deviceUuid))
   if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
   const client = createState(options, ports)
-  const { logs, drops } = client
-  ports.time.setTimeout(() => void client.start(), 0, true)
+  client.setTimeout(() => void start(client), 0, true)
 
   return {
     log: (event, params) => log(client, event, params),
@@ -60,59 +63,72 @@ export function createClient<Attachment>(
     async shutdown(settings) {
       const result = await flush(client, settings)
       client.isShut = true
-      closeLoops(client)
-      await within(ports, 1000, save(client))
+      wake(client)
+      await within(client, 1000, save(client))
       await ports.end()
       return result
     },
-    optOut: () => optOut(client),
-    optIn: () => optIn(client),
+    optOut: () => setConsent(client, true),
+    optIn: () => setConsent(client, false),
     stats: () => ({
-      pending: { logs: logs.count(), feedback: client.feedbacks.count() },
-      stopped: client.stopped || false,
-      lastError: client.lastError,
-      dropped: { ...drops.total },
-      storageBytes: logs.bytes(),
+      pending: { logs: countOf(client), feedback: client.feedbacks.length },
+      stopped: client.stopReason || false,
+      lastError: client.lastFailure,
+      dropped: { ...client.allDropped },
+      storageBytes: bytesOf(client),
       isOptedOut: !!client.isOut,
-      clockOffsetMs: client.clock.era().offset,
+      clockOffsetMs: eraOf(client).offset,
     }),
     wake: () => wake(client, true),
     leavePage() {
-      if (client.uuid && !client.stopped && !client.loops[0]!.isHeld()) sendAtPageEnd(client)
-      logs.close()
+      if (client.uuid && !client.stopReason && !client.loops[0]!.isHeld()) sendAtPageEnd(client)
+      closeAll(client)
       void save(client)
     },
     state: client,
   }
 }
 
-function createState(options: IntakeOptions, ports: Ports<never>): State {
-  const client = createCore(options, ports) as State
-  let starting: Promise<void> | undefined
-  client.start = () => starting || (starting = readKept(client))
-  client.consent = createSerial()
-  client.waiting = []
-  client.logs = createLogQueue(client)
-  client.feedbacks = createFeedbacks(client)
-  client.loops = [() => sendLogs(client), client.feedbacks.send].map((send) =>
-    createSendLoop(client, send),
-  )
+const createState = (options: IntakeOptions, ports: Ports<never>): State => {
+  const nextId = createUuids(ports.random)
+  const client: State = {
+    ...ports,
+    options,
+    records: withFallback(ports.storage),
+    era: firstEra(ports),
+    run: nextId(ports.now()) + ports.runSuffix,
+    nextId,
+    uuid: '',
+    keptUuid: options.deviceUuid || '',
+    user: validUser(options.userId),
+    refused: new Set(),
+    consent: createSerial(),
+    segments: [],
+    inOrder: createSerial(),
+    nextSequence: 0,
+    feedbacks: [],
+    droppedNames: new Map(),
+    allDropped: {},
+    unreported: {},
+    loops: [],
+    waiting: [],
+  }
+  client.loops = [sendLogs, sendFeedback].map((send) => createSendLoop(client, send))
   return client
 }
 
-async function flush(client: State, settings?: FlushOptions | null): Promise<{ left: number }> {
-  const { logs, feedbacks } = client
+const flush = async (client: State, settings?: FlushOptions | null): Promise<{ left: number }> => {
   const { timeoutMs = 5000 } = settings || {}
-  await within(client.ports, timeoutMs, sendAll(client))
-  return { left: logs.count() + feedbacks.count() }
+  await within(client, timeoutMs, sendAll(client))
+  return { left: countOf(client) + client.feedbacks.length }
 }
 
-async function sendAll(client: State): Promise<void> {
-  await client.start()
+const sendAll = async (client: State): Promise<void> => {
+  await start(client)
   // After the end of this client, another client may take over its segments, which `save` would
   // rename.
   if (client.isShut) return
-  client.logs.close()
+  closeAll(client)
   await save(client)
   const settled = new Promise<void>((resolve) => client.waiting.push(resolve))
   wake(client)

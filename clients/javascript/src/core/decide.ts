@@ -4,7 +4,7 @@ import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts
  * Parses a JSON object. Never throws: a text that is not JSON, such as a network's login page,
  * gives an empty object.
  */
-export function parseObject(text: string): Record<string, unknown> {
+export const parseObject = (text: string): Record<string, unknown> => {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>
   } catch {
@@ -31,19 +31,19 @@ export const resultsOf = (list: unknown): Result[] =>
   Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
 
 /**
- * Whether a failed request can succeed later. A 4xx about the records is final, even if this
- * release does not know its code.
- */
-export const isTemporary = (status: number): boolean =>
-  status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0
-
-/**
  * Whether the status of a failed request is about the URL or the API key, not about the records. If
  * the response has an error code, nothing will be accepted until someone changes a setting. Without
  * an error code the response comes from a proxy, and a later request may reach the gateway.
  */
-export const isAboutSettings = (status: number): boolean => settingStatuses.indexOf(status) >= 0
+export const isAboutSettings = (status: number): boolean => settingStatuses.includes(status)
+
+/**
+ * Whether the records of a failed request can be accepted later. A 4xx about the records is final,
+ * even if this release does not know its code.
+ */
+export const isUnsettled = (status: number): boolean =>
+  status < 400 || status >= 500 || retryStatuses.includes(status) || isAboutSettings(status)
 
 /** Whether the response means that nothing of the request was stored. */
 export const isDefinite = (status: number, code: string | undefined): boolean =>
-  !!code && (status < 500 || status === 503) && uncertainCodes.indexOf(code) < 0
+  !!code && (status < 500 || status === 503) && !uncertainCodes.includes(code)

@@ -1,6 +1,6 @@
 import { feedbackOnly } from './feedback-only.ts'
 
-export function logDevice(device: Record<string, unknown>): Record<string, unknown> {
+export const logDevice = (device: Record<string, unknown>): Record<string, unknown> => {
   const copy = { ...device }
   for (const name of feedbackOnly) delete copy[name]
   return copy

@@ -9,6 +9,12 @@ export const closed = 2
 export const attempted = 3
 
 /**
+ * The state of a segment whose run has ended, from its last state: `open` becomes `closed`, and
+ * `leaving` becomes `attempted`, because it may have been sent at the end of its page.
+ */
+export const stateOfEnded = (last: number): number => last | closed
+
+/**
  * What the name of a stored segment contains. The state is part of the name, because on every
  * platform a rename changes a whole segment in one step.
  */
@@ -48,7 +54,7 @@ export interface ParsedName extends EntryName {
 type Seven = [string, string, string, string, string, string, string]
 
 /** Parses the name of a segment; undefined for any other name. */
-export function parseName(name: string): ParsedName | undefined {
+export const parseName = (name: string): ParsedName | undefined => {
   const parts = name.split('.')
   if (parts.length !== 7) return undefined
   const [key, generation, state, run, count, bytes, shiftMs] = parts as Seven

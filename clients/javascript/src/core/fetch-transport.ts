@@ -24,22 +24,25 @@ export type Exchange = (url: string, init: RequestInit, ms: number) => Promise<A
  * @param platform.keepaliveBytesMax the maximum total size, in bytes, of the bodies of all open
  *   requests that may outlive their page
  */
-export function createFetchTransport(
+export const createFetchTransport = (
   { url, apiKey }: IntakeOptions,
   platform: {
     exchange: Exchange
     gzip?: ((text: string) => Promise<BufferSource>) | undefined
     keepaliveBytesMax?: number
   },
-): FetchTransport {
+): FetchTransport => {
   const { exchange, keepaliveBytesMax = 0 } = platform
   const prefix = prefixOf(url)
   let { gzip } = platform
   let keptAlive = 0
 
-  async function send(request: OutgoingRequest, packed?: BufferSource): Promise<Answer> {
-    const { path, body } = request
+  const transport = async (request: OutgoingRequest): Promise<Answer> => {
+    const { path, body, isLast } = request
     const isText = typeof body === 'string'
+    // Compression is asynchronous, and the end of a page leaves no time for that.
+    const packed =
+      gzip && isText && !isLast && body.length >= gzipBytesMin ? await gzip(body) : undefined
     const bytes = packed ? packed.byteLength : isText ? textBytes(body) : Infinity
     const keepalive = keptAlive + bytes <= keepaliveBytesMax
     const headers: Record<string, string> = { 'x-api-key': apiKey }
@@ -58,25 +61,16 @@ export function createFetchTransport(
     } as RequestInit
     if (keepalive) keptAlive += bytes
     try {
-      return await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
+      const answer = await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
+      if (!packed || answer.status !== 415) return answer
     } finally {
       if (keepalive) keptAlive -= bytes
     }
+    gzip = undefined
+    return transport(request)
   }
 
-  return {
-    async transport(request) {
-      const { body, isLast } = request
-      // Compression is asynchronous, and the end of a page leaves no time for that.
-      if (!gzip || isLast || typeof body !== 'string' || body.length < gzipBytesMin)
-        return send(request)
-      const answer = await send(request, await gzip(body))
-      if (answer.status !== 415) return answer
-      gzip = undefined
-      return send(request)
-    },
-    keepaliveBytes: () => keepaliveBytesMax - keptAlive,
-  }
+  return { transport, keepaliveBytes: () => keepaliveBytesMax - keptAlive }
 }
 
 /** Creates an `Exchange` that sends with `send` and aborts the request after `ms`. */
@@ -92,7 +86,7 @@ export const exchangeWith =
     }
   }
 
-export async function readAnswer(response: Response): Promise<Answer> {
+export const readAnswer = async (response: Response): Promise<Answer> => {
   const { status, headers } = response
   return {
     status,

@@ -1,9 +1,12 @@
-import type { State } from './state.ts'
+import { newId, type State } from './state.ts'
 import { addCounts } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
-import { isFeedback } from './feedbacks.ts'
+import { adoptFeedback, isFeedback } from './feedbacks.ts'
 import { readAgainMs, startMsMax } from './limits.ts'
+import { adopt } from './log-queue.ts'
+import { readDevice } from './sender.ts'
 import { wake } from './sending.ts'
+import { remove } from './stored-segments.ts'
 import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
 import { within } from './within.ts'
 
@@ -12,26 +15,32 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Whether the value is a UUID, in upper or lower case. */
 export const isUuid = (value: unknown): boolean => uuidForm.test(value as string)
 
-/** Reads what earlier runs have kept on the device. See `Core.start`. */
-export async function readKept(client: State): Promise<void> {
-  await within(client.ports, startMsMax, load(client), true)
-  client.uuid = client.uuid || client.deviceUuid || client.newId()
+/**
+ * Reads what earlier runs have kept on the device; only the first call does so. Resolves when
+ * `uuid` is known, at the latest after `startMsMax`. Nothing is sent before.
+ */
+export const start = (client: State): Promise<void> =>
+  client.starting || (client.starting = readKept(client))
+
+const readKept = async (client: State): Promise<void> => {
+  await within(client, startMsMax, load(client), true)
+  client.uuid = client.uuid || client.keptUuid || newId(client)
 }
 
-async function load(client: State): Promise<void> {
-  const { storage, drops } = client
-  const reading = client.readDevice()
+const load = async (client: State): Promise<void> => {
+  const { records } = client
+  const reading = readDevice(client)
   const [kept, optedOut, dropped, names = []] = await read(client)
   await reading
   if (client.isShut) return
-  if (!client.deviceUuid) {
-    const uuid = isUuid(kept) ? (kept as string) : client.uuid || client.newId()
-    client.deviceUuid = uuid
-    if (uuid !== kept) await storage.set(deviceKey, uuid)
+  if (!client.keptUuid) {
+    const uuid = isUuid(kept) ? (kept as string) : client.uuid || newId(client)
+    client.keptUuid = uuid
+    if (uuid !== kept) await records.set(deviceKey, uuid)
   }
-  client.uuid = client.deviceUuid
+  client.uuid = client.keptUuid
   client.isLoaded = true
-  addCounts(drops.unreported, Object(dropped) as Record<string, number>)
+  addCounts(client.unreported, Object(dropped) as Record<string, number>)
   if (optedOut && client.wantsOut !== false) client.isOut = true
   if (client.isOut) await removeAll(client)
   else {
@@ -39,8 +48,8 @@ async function load(client: State): Promise<void> {
       .sort()
       .map(parseName)
       .filter((entry) => entry && entry.run !== client.run)
-    client.feedbacks.adopt(names)
-    await client.logs.adopt(ofEndedRuns as ParsedName[])
+    adoptFeedback(client, names)
+    await adopt(client, ofEndedRuns as ParsedName[])
   }
   wake(client)
 }
@@ -53,48 +62,43 @@ type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: 
  * storage that the browser forbids to the page is empty.
  */
 const read = (client: State): Promise<Kept> => {
-  const { storage } = client
+  const { records } = client
   return Promise.all([
-    storage.get(deviceKey),
-    storage.get(optOutKey),
-    storage.get(droppedKey),
-    storage.list(),
+    records.get(deviceKey),
+    records.get(optOutKey),
+    records.get(droppedKey),
+    records.list(),
   ]).catch((error): Kept | Promise<Kept> =>
     Object(error).name === 'SecurityError'
       ? []
       : new Promise((resolve) => {
           const again = () => resolve(read(client))
-          if (!client.isShut) client.ports.time.setTimeout(again, readAgainMs, true)
+          if (!client.isShut) client.setTimeout(again, readAgainMs, true)
         }),
   )
 }
 
-async function removeAll({ storage, logs, feedbacks }: State): Promise<void> {
-  logs.clear()
-  feedbacks.clear()
-  for (const name of await storage.list().catch((): string[] => [])) {
-    if (parseName(name) || isFeedback(name)) await storage.remove(name)
+const removeAll = async (client: State): Promise<void> => {
+  const { records } = client
+  client.segments.forEach((segment) => void remove(client, segment))
+  client.feedbacks = []
+  for (const name of await records.list().catch((): string[] => [])) {
+    if (parseName(name) || isFeedback(name)) await records.remove(name)
   }
 }
 
-/** See `Intake.optOut`. */
-export function optOut(client: State): Promise<void> {
-  client.isOut = client.wantsOut = true
+/** See `Intake.optOut` and `Intake.optIn`. If both are called, the later call takes effect. */
+export const setConsent = (client: State, wantsOut: boolean): Promise<void> => {
+  client.wantsOut = wantsOut
+  if (wantsOut) client.isOut = true
   return client.consent(async () => {
-    await client.start()
-    await client.storage.set(optOutKey, true)
-    await removeAll(client)
+    const { records } = client
+    await start(client)
+    if (wantsOut) {
+      await records.set(optOutKey, true)
+      await removeAll(client)
+    } else await records.remove(optOutKey)
+    client.isOut = client.wantsOut === true
     wake(client)
-  })
-}
-
-/** See `Intake.optIn`. */
-export function optIn(client: State): Promise<void> {
-  client.wantsOut = false
-  return client.consent(async () => {
-    await client.start()
-    await client.storage.remove(optOutKey)
-    // If `optOut` was called while this `optIn` ran, the later call, `optOut`, takes effect.
-    client.isOut = !!client.wantsOut
   })
 }

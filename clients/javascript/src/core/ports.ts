@@ -37,13 +37,13 @@ export interface Storage {
    */
   rename(from: string, to: string): Promise<boolean>
   /** Removes a name or a key; has no effect if it does not exist. */
-  remove(name: string): Promise<void>
+  remove(name: string): Promise<unknown>
   /**
    * Reads a value; resolves to undefined if the key does not exist, or if what is stored can never
    * be parsed.
    */
   get(key: string): Promise<unknown>
-  set(key: string, value: unknown): Promise<void>
+  set(key: string, value: unknown): Promise<unknown>
 }
 
 /** The response of a server or a proxy. */
@@ -80,11 +80,11 @@ export interface TimeSource {
   clearTimeout(timer: unknown): void
 }
 
-export interface Ports<Attachment> {
+export interface Ports<Attachment> extends TimeSource {
   storage: Storage
   transport: Transport
-  time: TimeSource
-  random(bytes: Uint8Array): unknown
+  /** Fills a list with random numbers. */
+  random(words: Uint16Array): unknown
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>

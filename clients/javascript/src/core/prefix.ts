@@ -1,5 +1,5 @@
 /** Returns the base URL of all requests. `/api` is appended to an address without a path. */
-export function prefixOf(url: string): string {
+export const prefixOf = (url: string): string => {
   const prefix = url.replace(/\/+$/, '')
   return /^([a-z]+:\/\/[^/]+)?$/i.test(prefix) ? `${prefix}/api` : prefix
 }

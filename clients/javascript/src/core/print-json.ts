@@ -12,59 +12,60 @@ interface Found {
  * Prints a value as JSON. What JSON cannot represent becomes text, a list or an object
  * (docs/client.md, "Values"), so that one such value neither costs the event nor disappears.
  */
-export function printJson(given: unknown): string {
+export const printJson = (given: unknown): string => {
   // An event with more values than this is too large. Without this limit, a graph of objects that
   // refer to each other would take too long, because each path to an object is printed.
   let left = paramsBytesMax / 2
   /** The objects that contain the current value. */
   const path: unknown[] = []
 
-  /** Converts a property. If code of the app throws an error, the result is its message. */
-  function convert(holder: object, key: PropertyKey): unknown {
+  /** Converts what `read` returns. If code of the app throws an error, the result is its message. */
+  const convert = (read: () => unknown): unknown => {
     const depth = path.length
     try {
-      const value = (holder as Found)[key] as Found | null | undefined
-      const type = typeof value
-      if (value == null || type === 'string' || type === 'boolean' || Number.isFinite(value))
+      const value = read() as Found | null | undefined
+      if (value == null || /string|boolean/.test(typeof value) || Number.isFinite(value))
         return value
-      if (type !== 'object') return String(value)
-      if (path.indexOf(value) >= 0) return '[Circular]'
+      if (typeof value !== 'object') return String(value)
+      if (path.includes(value)) return '[Circular]'
       if (depth > jsonDepthMax || left < 0) return '[Too deep]'
       path.push(value)
       // For an invalid date, this is the message of `toISOString`.
-      if (value.toISOString) return convert([value.toISOString()], 0)
-      if (value.toJSON) return convert([value.toJSON()], 0)
+      if (value.toISOString) return convert(() => value.toISOString!())
+      if (value.toJSON) return convert(() => value.toJSON!())
       if (Array.isArray(value)) return convertAll(value)
       // An iterator, which has `next`, is not consumed.
       if (value[Symbol.iterator as never] && value['forEach'] && !value['next']) {
         const list = Array.from(value as never as Iterable<[string, unknown]>)
-        return value['get'] ? convert([Object.fromEntries(list)], 0) : convertAll(list)
+        return value['get'] ? convert(() => Object.fromEntries(list)) : convertAll(list)
       }
-      let all = value
-      if (value['stack']) {
-        const { name, message, stack, cause, errors } = value
-        all = { name, message, stack, cause, errors, ...value }
-      }
-      const names = Object.keys(all)
-      if (!names[0] || value['nodeType']) {
-        const text = value.toString ? String(value) : ''
-        if (text && text !== '[object Object]') return text
-      }
-      left -= names.length
-      const copy = Object.create(null) as Found
-      for (const name of names) copy[name] = convert(all, name)
-      return copy
+      return convertProperties(value)
     } catch (error) {
-      return convert([Object(error).message || error], 0)
+      return convert(() => Object(error).message || error)
     } finally {
       path.length = depth
     }
   }
 
-  function convertAll(list: unknown[]): unknown[] {
-    left -= list.length
-    return Array.from(list, (_, index) => convert(list, index))
+  const convertProperties = (value: Found): unknown => {
+    let all = value
+    if (value['stack']) {
+      const { name, message, stack, cause, errors } = value
+      all = { name, message, stack, cause, errors, ...value }
+    }
+    const names = Object.keys(all)
+    if (!names[0] || value['nodeType']) {
+      const text = value.toString ? String(value) : ''
+      if (text && text !== '[object Object]') return text
+    }
+    left -= names.length
+    return Object.fromEntries(names.map((key) => [key, convert(() => all[key])]))
   }
 
-  return JSON.stringify(convert([given], 0))
+  const convertAll = (list: unknown[]): unknown[] => {
+    left -= list.length
+    return Array.from(list, (_, index) => convert(() => list[index]))
+  }
+
+  return JSON.stringify(convert(() => given))
 }

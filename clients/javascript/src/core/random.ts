@@ -1,11 +1,11 @@
 /**
- * Fills `bytes` with the platform's random values. Uses `Math.random` on platforms without them,
+ * Fills `words` with the platform's random values. Uses `Math.random` on platforms without them,
  * such as Hermes.
  */
-export function fillRandom(bytes: Uint8Array): void {
+export const fillRandom = (words: Uint16Array): void => {
   if (typeof crypto !== 'undefined' && typeof crypto.getRandomValues === 'function') {
-    crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>)
+    crypto.getRandomValues(words as Uint16Array<ArrayBuffer>)
     return
   }
-  for (let at = 0; at < bytes.length; at++) bytes[at] = Math.random() * 256
+  for (let at = 0; at < words.length; at++) words[at] = Math.random() * 0x10000
 }

@@ -1,19 +1,23 @@
-import type { State } from './state.ts'
+import { correctedNow } from './clock.ts'
 import { parseObject } from './decide.ts'
+import { addDrops } from './drops.ts'
+import { leavesOut } from './dropped-names.ts'
+import { addFeedback } from './feedbacks.ts'
+import { start } from './kept.ts'
 import { attachmentsMax, feedbackTextMax, identifierMax, paramsBytesMax } from './limits.ts'
-import { printLine } from './log-line.ts'
+import { isoTime } from './log-event.ts'
+import { addEntry } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt } from './options.ts'
 import type { Ports } from './ports.ts'
 import { printJson } from './print-json.ts'
-import { sendOldest } from './send-logs.ts'
-import type { Sent } from './sent.ts'
+import { save, saveSoon } from './save.ts'
+import { readDevice, senderOf } from './sender.ts'
 import { wake } from './sending.ts'
+import type { State } from './state.ts'
 import { textBytes } from './text-bytes.ts'
-import { droppedKey } from './value-keys.ts'
-import { nothing } from './with-fallback.ts'
 
 /** See `Intake.log`. */
-export function log(client: State, event: string, params?: object | null): string | undefined {
+export const log = (client: State, event: string, params?: object | null): string | undefined => {
   if (client.isOut || client.isShut) return undefined
   const { beforeSend } = client.options
   try {
@@ -27,7 +31,7 @@ export function log(client: State, event: string, params?: object | null): strin
     }
     if (isText(name, identifierMax) && text && text[0] === '{') {
       if (textBytes(text) > paramsBytesMax) return drop(client, 'too_large')
-      return client.droppedNames.leavesOut(name) ? undefined : add(client, name, text)
+      return leavesOut(client, name) ? undefined : add(client, name, parseObject(text))
     }
   } catch {
     // `beforeSend` threw an error.
@@ -36,14 +40,13 @@ export function log(client: State, event: string, params?: object | null): strin
 }
 
 /** See `Intake.feedback`. */
-export async function feedback<Attachment>(
+export const feedback = async <Attachment>(
   client: State,
   sent: Feedback<Attachment>,
-): Promise<FeedbackReceipt> {
-  const { drops, user, feedbacks } = client
-  const { keepAttachment } = client.ports as Ports<Attachment>
-  const nowMs = client.clock.now()
-  const id = client.newId(nowMs)
+): Promise<FeedbackReceipt> => {
+  const { user, keepAttachment } = client as State & Ports<Attachment>
+  const nowMs = correctedNow(client)
+  const id = client.nextId(nowMs)
   try {
     const { text } = sent
     const email = sent.email || ''
@@ -51,18 +54,18 @@ export async function feedback<Attachment>(
     const all = ([] as Attachment[]).concat(sent.attachments || [])
     const first = all.slice(0, attachmentsMax)
     const keeping = Promise.all(first.map(keepAttachment))
-    await client.start()
-    await client.readDevice()
+    await start(client)
+    await readDevice(client)
     if (client.isOut || client.isShut) return { id, isKept: false }
     const payload = JSON.stringify({
-      ...client.senderOf(user, true),
-      feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
+      ...senderOf(client, user, true),
+      feedback: { id, text, email, attachments: [], timestamp: isoTime(nowMs) },
     })
     const kept = (await keeping).filter(Boolean)
     if (!isText(text, feedbackTextMax)) drop(client, 'invalid_feedback')
-    else if (await feedbacks.add(id, { payload, attachments: kept })) {
-      drops.add('too_many_attachments', all.length - first.length)
-      drops.add('invalid_attachment', first.length - kept.length)
+    else if (await addFeedback(client, id, { payload, attachments: kept })) {
+      addDrops(client, 'too_many_attachments', all.length - first.length)
+      addDrops(client, 'invalid_attachment', first.length - kept.length)
       wake(client)
       return { id, isKept: true }
     } else if (!client.isOut) drop(client, 'feedback_full')
@@ -72,80 +75,34 @@ export async function feedback<Attachment>(
   return { id, isKept: false }
 }
 
-/** Sends the oldest log events; resolves to undefined if none can be sent. */
-export async function sendLogs(client: State): Promise<Sent | undefined> {
-  const { logs } = client
-  // Closes the open segment only when no closed segment waits. During an outage, the events thus
-  // collect in few segments.
-  if (client.isDue && !logs.oldest()) {
-    client.isDue = false
-    logs.close()
-  }
-  const sent = await sendOldest(client)
-  // The server accepts events, so it can receive the report of dropped records. `flush` waits for
-  // this report, too.
-  if (sent && sent.isAccepted && reportDrops(client) && client.waiting[0]) logs.close()
-  return sent
-}
-
-/** Stores what is only in memory: events, and the counts of dropped records. */
-export function save(client: State): Promise<void> {
-  const { drops, logs, storage } = client
-  client.ports.time.clearTimeout(client.writeTimer)
-  client.writeTimer = undefined
-  void client.start()
-  const work = (client.writing || Promise.resolve())
-    .then(logs.save)
-    .then(async () => {
-      // Does not overwrite counts that could not be read yet.
-      if (!drops.isNew || !client.isLoaded) return
-      drops.isNew = false
-      await storage.set(droppedKey, { ...drops.unreported })
-    })
-    .catch(nothing)
-    .then(() => {
-      if (client.writing === work) client.writing = undefined
-      if (logs.hasUnsaved()) saveSoon(client)
-    })
-  client.writing = work
-  return work
-}
-
-function saveSoon(client: State): void {
-  const { time, writeDelayMs } = client.ports
-  if (!client.writeTimer && !client.writing && !client.isShut)
-    client.writeTimer = time.setTimeout(() => void save(client), writeDelayMs)
-}
-
 /**
  * Logs an event that reports the dropped records. Returns its id; undefined if nothing is logged.
  */
-function reportDrops(client: State): string | undefined {
-  const { drops } = client
-  const counts = drops.unreported
+export const reportDrops = (client: State): string | undefined => {
+  const counts = client.unreported
   if (!Object.keys(counts)[0] || client.isOut || client.isShut) return undefined
-  drops.unreported = {}
-  drops.isNew = true
-  return add(client, 'intake.dropped', JSON.stringify(counts))
+  client.unreported = {}
+  client.areDropsNew = true
+  return add(client, 'intake.dropped', counts)
 }
 
-function add(client: State, event: string, params: string): string {
-  const { clock } = client
+const add = (client: State, event: string, params: unknown): string => {
   const { flushIntervalMs = 5000 } = client.options
-  const nowMs = clock.now()
-  const { offset } = clock.era()
-  const id = client.newId(nowMs)
-  client.logs.add(printLine(id, event, params, offset && nowMs - offset), client.user)
+  const nowMs = correctedNow(client)
+  const { offset } = client.era
+  const id = client.nextId(nowMs)
+  const timestamp = offset ? isoTime(nowMs - offset) : undefined
+  addEntry(client, { id, event, params, timestamp })
   saveSoon(client)
   if (!client.flushTimer)
-    client.flushTimer = client.ports.time.setTimeout(
+    client.flushTimer = client.setTimeout(
       () => {
         client.flushTimer = undefined
         if (client.isShut) return
         client.isDue = true
         void save(client).then(() => wake(client))
         // Reads the device again, because its battery level may have changed.
-        void client.readDevice()
+        void readDevice(client)
       },
       flushIntervalMs,
       true,
@@ -153,8 +110,8 @@ function add(client: State, event: string, params: string): string {
   return id
 }
 
-function drop(client: State, reason: string): undefined {
-  client.drops.add(reason, 1)
+const drop = (client: State, reason: string): undefined => {
+  addDrops(client, reason, 1)
   saveSoon(client)
   return undefined
 }

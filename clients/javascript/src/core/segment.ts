@@ -1,7 +1,9 @@
-import type { Era } from './clock.ts'
+import { correctedNow, shiftFor, type Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
-import { closeLine } from './log-line.ts'
+import type { LogEntry } from './log-event.ts'
+import type { State } from './state.ts'
+import { timeOfUuid } from './uuid.ts'
 
 export interface Sender {
   bundle_identifier: string
@@ -40,17 +42,9 @@ export interface Segment extends EntryName {
 export interface SegmentMemory {
   user: string
   era: Era
-  events: UnsentEvent[]
+  events: LogEntry[]
   /** How many events are stored. */
   stored: number
-}
-
-/** An event of which this run still has the content. */
-export interface UnsentEvent {
-  /** The event as JSON without its closing brace. */
-  line: string
-  /** The sequence number; 0 if the event has none. */
-  sequence: number
 }
 
 export const newSegment = (fields: Partial<Segment> & { key: string }): Segment => ({
@@ -67,32 +61,49 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
 
 export interface StoredSegment {
   context: Context
-  lines: string[]
+  events: LogEntry[]
 }
 
 /**
  * Parses a stored segment. An incomplete last line is left out. The process ended while it wrote
  * this line, so it never reported the event as stored.
  *
- * @returns no lines if the first line, the context, is damaged
+ * @returns no events if the first line, the context, is damaged
  */
-export function parseSegment(text: string): StoredSegment {
-  const lines = text.split('\n')
-  const context = parseObject(lines[0]!) as unknown as Context
-  return { context, lines: context.era ? lines.filter((line) => parseObject(line)['id']) : [] }
+export const parseSegment = (text: string): StoredSegment => {
+  const [context, ...events] = text.split('\n').map(parseObject) as unknown as [
+    Context,
+    ...LogEntry[],
+  ]
+  return { context, events: context.era ? events.filter(({ id }) => id) : [] }
 }
 
-export const printSegment = ({ context, lines }: StoredSegment): string =>
-  `${[JSON.stringify(context), ...lines].join('\n')}\n`
+export const printSegment = ({ context, events }: StoredSegment): string =>
+  printLines([context, ...events])
 
-export const closeLines = (events: readonly UnsentEvent[]): string[] =>
-  events.map(({ line, sequence }) => closeLine(line, sequence))
+export const printLines = (lines: readonly unknown[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 
 /**
  * The text of the events before `end` that are not stored. At the start of a segment the context
  * comes first.
  */
-export function textOf(memory: SegmentMemory, end: number, context: Context): string {
-  const lines = closeLines(memory.events.slice(memory.stored, end))
-  return memory.stored > 0 ? `${lines.join('\n')}\n` : printSegment({ context, lines })
+export const textOf = (memory: SegmentMemory, end: number, context: Context): string => {
+  const events = memory.events.slice(memory.stored, end)
+  return printLines(memory.stored ? events : [context, ...events])
+}
+
+/**
+ * Returns the milliseconds by which to shift the ids of events that were never sent.
+ *
+ * In an earlier run of the client, the clock may have been right, or wrong by a different amount.
+ * So events of an earlier run are moved back only if their times are in the future, which cannot be
+ * right.
+ */
+export const shiftOf = (client: State, { context, events }: StoredSegment): number => {
+  const isOfThisRun = context.run === client.run
+  const shiftMs = shiftFor(client, context.era, isOfThisRun)
+  const isPossible =
+    isOfThisRun || shiftMs > 0 || timeOfUuid(events[events.length - 1]!.id) > correctedNow(client)
+  return isPossible ? shiftMs : 0
 }

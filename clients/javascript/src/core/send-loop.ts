@@ -1,21 +1,24 @@
+import { start } from './kept.ts'
+import { retryAfterMsMax } from './limits.ts'
+import { settle } from './sending.ts'
 import type { SendLoop, Sent } from './sent.ts'
 import type { State } from './state.ts'
-import { retryAfterMsMax } from './limits.ts'
-import { onPause } from './sending.ts'
 
 /**
  * Creates a loop that sends one request after another, and pauses after a failure. The longest
  * possible pause doubles with each failure in a row. Each pause has a random part, so that many
- * devices do not send at the same moment after an outage.
+ * devices do not send at the same moment after an outage. When the client has stopped or ended, the
+ * next `wake` ends the loop's timer.
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
  */
-export function createSendLoop(client: State, send: () => Promise<Sent | undefined>): SendLoop {
-  const { time } = client.ports
+export const createSendLoop = (
+  client: State,
+  send: (client: State) => Promise<Sent | undefined>,
+): SendLoop => {
   const { min = 1000, max = 900_000 } = client.options.retryMs || {}
-  let failures = 0
+  let reachMs = min
   let sending: Promise<void> | undefined
-  let isClosed = false
   /** Whether `wake` was called after the current call of `send`. */
   let isWoken = false
   let isOrdered = false
@@ -23,53 +26,47 @@ export function createSendLoop(client: State, send: () => Promise<Sent | undefin
   /** The time of the monotonic clock before which nothing is sent. */
   let notBefore = 0
 
-  async function run(): Promise<void> {
+  const isClosed = () => client.stopReason || client.isShut
+
+  const run = async (): Promise<void> => {
     let sent: Sent | undefined
-    await client.start()
+    await start(client)
     for (;;) {
       // A storage error is treated like a network error, so the records are kept.
       isWoken = false
-      sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
-      if (sent ? sent.stop || sent.retryAfterMs !== undefined : !isWoken) break
-      if (sent) failures = 0
+      sent = isClosed() ? undefined : await send(client).catch(() => ({ retryAfterMs: 0 }))
+      if (sent ? sent.retryAfterMs !== undefined : !isWoken) break
+      if (sent) reachMs = min
     }
     sending = undefined
-    if (sent && !sent.stop) pause(sent.retryAfterMs!)
-    onPause(client, sent && sent.stop)
+    if (sent) pause(sent.retryAfterMs!)
+    settle(client)
   }
 
-  function pause(retryAfterMs: number): void {
-    const reach = Math.min(max, min * Math.pow(2, ++failures))
+  const pause = (retryAfterMs: number): void => {
+    reachMs = Math.min(max, reachMs * 2)
     isOrdered = retryAfterMs > 0
-    arm(
-      isOrdered
+    notBefore =
+      client.monotonic() +
+      (isOrdered
         ? Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
-        : min + Math.random() * Math.max(0, reach - min),
-    )
+        : min + Math.random() * (reachMs - min))
+    wake()
   }
 
-  function arm(ms: number): void {
-    time.clearTimeout(timer)
-    notBefore = time.monotonic() + ms
-    if (!isClosed) timer = time.setTimeout(() => wake(), ms, true)
-  }
-
-  function wake(isUrgent?: boolean): void {
+  const wake = (isUrgent?: boolean): void => {
     isWoken = true
-    if (sending || isClosed) return
-    const ms = notBefore - time.monotonic()
-    if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)
-    time.clearTimeout(timer)
-    sending = run()
+    if (sending) return
+    client.clearTimeout(timer)
+    if (isClosed()) return
+    const ms = notBefore - client.monotonic()
+    if (ms > 1 && (isOrdered || !isUrgent)) timer = client.setTimeout(wake, ms, true)
+    else sending = run()
   }
 
   return {
     wake,
     sending: () => sending,
-    isHeld: () => isOrdered && notBefore > time.monotonic(),
-    close() {
-      isClosed = true
-      time.clearTimeout(timer)
-    },
+    isHeld: () => isOrdered && notBefore > client.monotonic(),
   }
 }

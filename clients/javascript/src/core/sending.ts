@@ -1,25 +1,16 @@
+import { oldestFeedback } from './feedbacks.ts'
+import { oldest } from './segment-list.ts'
 import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
-export function wake(client: State, isUrgent?: boolean): void {
+export const wake = (client: State, isUrgent?: boolean): void => {
   client.loops.forEach((loop) => loop.wake(isUrgent))
   settle(client)
 }
 
-/** Called whenever a loop ends or pauses. */
-export function onPause(client: State, stop: string | undefined): void {
-  if (stop) {
-    client.stopped = stop
-    closeLoops(client)
-  }
-  settle(client)
-}
-
-export const closeLoops = ({ loops }: State): void => loops.forEach((loop) => loop.close())
-
-function settle(client: State): void {
-  const { loops, logs, feedbacks, stopped } = client
-  if (loops.some((loop) => !!loop.sending())) return
-  if (!stopped && (logs.oldest() || feedbacks.canSend())) return
+/** Resolves the waiting calls of `flush` if nothing more can be sent now. */
+export const settle = (client: State): void => {
+  if (client.loops.some((loop) => !!loop.sending())) return
+  if (!client.stopReason && (oldest(client) || oldestFeedback(client))) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

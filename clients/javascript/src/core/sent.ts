@@ -1,15 +1,10 @@
-/**
- * The result of one request. If neither `retryAfterMs` nor `stop` is set, the next request follows
- * at once.
- * - `isAccepted`: the server accepted at least one of the records.
- * - `retryAfterMs`: the records have no final result. Pause for this time or, if it is 0, for a
- * time that the loop chooses.
- * - `stop`: the reason why nothing more may be sent.
- */
+/** The result of one request. */
 export interface Sent {
-  isAccepted?: boolean
-  retryAfterMs?: number | undefined
-  stop?: string
+  /**
+   * Set if the records have no final result: the pause that the server asked for or, if it is 0, a
+   * pause that the loop chooses. If it is not set, the next request follows at once.
+   */
+  retryAfterMs?: number
 }
 
 export interface SendLoop {
@@ -26,5 +21,4 @@ export interface SendLoop {
   sending(): Promise<void> | undefined
   /** Whether the server has asked the client to wait, and that time has not passed yet. */
   isHeld(): boolean
-  close(): void
 }

@@ -1,7 +1,9 @@
 import { nothing } from './with-fallback.ts'
 
+export type Serial = <Result>(task: () => Promise<Result>) => Promise<Result>
+
 /** Runs one task after another. A task that fails does not prevent the next one. */
-export function createSerial(): <Result>(task: () => Promise<Result>) => Promise<Result> {
+export const createSerial = (): Serial => {
   let last: Promise<unknown> = Promise.resolve()
   return (task) => {
     const result = last.then(task)

@@ -3,45 +3,38 @@
  * goes back by more, someone has set it, and new ids contain the earlier time.
  */
 const backMsMax = 2000
-const counterMax = 0xfff
+/** Of so many ids the milliseconds have different fractions, which a number can still represent. */
+const idsPerMs = 2048
 
 /**
  * Creates a function that makes UUIDv7 in ascending order. They ascend even within a millisecond,
- * because the twelve bits after the version are a counter.
+ * because the bits after the version are the fraction of the millisecond.
  *
- * @param random fills its argument with random bytes
+ * @param random fills its argument with random numbers
  */
-export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: number) => string {
-  const bytes = new Uint8Array(10)
+export const createUuids = (random: (words: Uint16Array) => void): ((timeMs: number) => string) => {
+  const words = new Uint16Array(4)
   let last = 0
-  let counter = 0
 
   return (timeMs) => {
-    random(bytes)
-    if (timeMs > last || timeMs < last - backMsMax) {
-      last = timeMs
-      // The counter starts in the lower half of its range, so that the upper half is left to count.
-      counter = bytes[8]! * 8 + (bytes[9]! & 7)
-    } else if (counter++ === counterMax) {
-      counter = 0
-      last++
-    }
-    let digits = ''
-    bytes[0] = (bytes[0]! & 0x3f) | 0x80
-    for (let at = 0; at < 8; at++) digits += (bytes[at]! + 256).toString(16).slice(1)
-    return `${printTime(last)}-7${(counter + 0x1000).toString(16).slice(1)}-${digits.slice(0, 4)}-${digits.slice(4)}`
+    random(words)
+    last = timeMs > last || timeMs < last - backMsMax ? timeMs : last + 1 / idsPerMs
+    const fraction = ((last * idsPerMs) & (idsPerMs - 1)) | 0x7000
+    words[0] = (words[0]! & 0x3fff) | 0x8000
+    const [variant, ...node] = Array.from(words, (word) => (word + 0x10000).toString(16).slice(1))
+    return [printTime(last), fraction.toString(16), variant, node.join('')].join('-')
   }
 }
 
 /** @returns the time inside a UUIDv7, in milliseconds since 1970 */
-export const timeOfUuid = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+export const timeOfUuid = (id: string): number => parseInt(id.replace('-', ''), 16)
 
 /** Returns the same UUIDv7 with its time shifted by `ms`. */
 export const shiftUuid = (id: string, ms: number): string =>
   printTime(timeOfUuid(id) + ms) + id.slice(13)
 
 /** Prints a time as the first 48 bits of a UUIDv7, with its first hyphen. */
-function printTime(timeMs: number): string {
+const printTime = (timeMs: number): string => {
   const digits = Math.floor(Math.max(timeMs, 0)).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }

@@ -1,32 +1,55 @@
-import { createMemoryStorage } from './memory-storage.ts'
 import type { Storage } from './ports.ts'
 
 /**
  * Adds a fallback to a storage: new names and values that the storage cannot store, because it is
  * full, forbidden or broken, are kept in memory. A failed read or rename rejects, so that a failure
  * is never mistaken for absence. A failed append to an existing name rejects too: the caller then
- * stores the rest under a new name.
+ * stores the rest under a new name. In memory, events get no sequence numbers, because such numbers
+ * would collide with those of the device's counter.
  */
-export function withFallback(storage: Storage): Storage {
-  const memory = createMemoryStorage()
+export const withFallback = (storage: Storage): Storage => {
+  const memory = new Map<string, unknown>()
   return {
-    list: async () => (await storage.list()).concat(await memory.list()),
-    read: async (name) => (await memory.read(name)) || storage.read(name),
-    append: async (name, isNew, ...rest) =>
-      isNew
-        ? storage.append(name, isNew, ...rest).catch(() => memory.append(name, isNew, ...rest))
-        : (await memory.append(name, isNew, ...rest)) || storage.append(name, isNew, ...rest),
-    rename: async (from, to) => (await memory.rename(from, to)) || storage.rename(from, to),
+    list: async () => (await storage.list()).concat(Array.from(memory.keys())),
+    read: async (name) => (memory.get(name) as string | undefined) || storage.read(name),
+    async append(name, isNew, count, print) {
+      if (!memory.has(name)) {
+        const appending = storage.append(name, isNew, count, print)
+        if (await (isNew ? appending.catch(nothing) : appending)) return true
+        if (!isNew) return false
+      }
+      memory.set(name, ((memory.get(name) as string | undefined) || '') + print(0))
+      return true
+    },
+    async rename(from, to) {
+      const text = memory.get(from)
+      if (!memory.delete(from)) return storage.rename(from, to)
+      memory.set(to, text)
+      return true
+    },
     async remove(name) {
-      await memory.remove(name)
+      memory.delete(name)
       await storage.remove(name).catch(nothing)
     },
-    get: async (key) => (await memory.get(key)) || storage.get(key),
+    get: async (key) => memory.get(key) || storage.get(key),
     async set(key, value) {
-      await memory.remove(key)
+      memory.delete(key)
       await storage.set(key, value).catch(() => memory.set(key, value))
     },
   }
+}
+
+const nowhere = () => Promise.reject(new Error())
+
+/** A storage that has nothing and takes nothing, so that its fallback keeps everything. */
+export const noStorage: Storage = {
+  list: async () => [],
+  read: async () => undefined,
+  append: nowhere,
+  rename: async () => false,
+  remove: nowhere,
+  get: async () => undefined,
+  set: nowhere,
 }
 
 export const nothing = (): undefined => undefined

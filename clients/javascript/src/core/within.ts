@@ -6,12 +6,12 @@ import { nothing } from './with-fallback.ts'
  *
  * @param isIdle true if the wait should not keep the process alive
  */
-export function within<Result>(
-  { time }: { time: TimeSource },
+export const within = <Result>(
+  time: Pick<TimeSource, 'setTimeout' | 'clearTimeout'>,
   ms: number,
   work: Promise<Result>,
   isIdle?: boolean,
-): Promise<Result | undefined> {
+): Promise<Result | undefined> => {
   return new Promise((resolve) => {
     // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
     const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9), isIdle)

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createClient } from '../core/client.ts'
+import { addDrops } from '../core/drops.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
+import { noStorage } from '../core/with-fallback.ts'
 import { readDevice } from './device.ts'
 import { keepAttachment, type FileAttachment, type NodeAttachment } from './attachment.ts'
 import { createFileStorage } from './files.ts'
@@ -60,7 +61,7 @@ export function createNodeClient(
   const files =
     host.storage === 'memory'
       ? undefined
-      : createFileStorage(host.storage, () => client.state.drops.add('damaged', 1))
+      : createFileStorage(host.storage, () => addDrops(client.state, 'damaged', 1))
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport(options, {
@@ -71,10 +72,10 @@ export function createNodeClient(
     gzip: promisify(gzip) as (text: string) => Promise<BufferSource>,
   })
   const ports: Ports<NodeAttachment> = {
-    storage: files ?? createMemoryStorage(),
+    storage: files ?? noStorage,
     transport,
-    time,
-    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    ...time,
+    random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: processMark,
     writeDelayMs,
@@ -99,17 +100,12 @@ export function createNodeClient(
     },
   }
   const client = createClient(options, ports)
-  const {
-    wake: _wake,
-    leavePage: _leavePage,
-    state: { logs, run },
-    ...intake
-  } = client
+  const { wake: _wake, leavePage: _leavePage, state, ...intake } = client
   let isExiting = false
   const saveNow = () => {
     isExiting = true
     if (!files || client.stats().isOptedOut) return
-    for (const { name, text } of takeUnsaved(logs, run, files)) {
+    for (const { name, text } of takeUnsaved(state, files)) {
       try {
         files.appendSync(name, text)
       } catch {

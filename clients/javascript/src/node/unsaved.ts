@@ -1,21 +1,21 @@
 import { printFirstName } from '../core/entry-name.ts'
-import type { LogQueue } from '../core/log-queue.ts'
+import { contextOf } from '../core/segment-list.ts'
 import { textOf } from '../core/segment.ts'
+import type { State } from '../core/state.ts'
 
 /**
  * Takes the events that are in no file, for a synchronous write when the process ends. Of events
  * that a full storage refused, only those of open segments are taken.
  */
 export function takeUnsaved(
-  queue: Pick<LogQueue, 'segments' | 'contextOf'>,
-  run: string,
+  client: State,
   files: {
     existsSync: (name: string) => boolean
     /** Reserves sequence numbers; returns the first one, or 0 if that failed. */
     reserve: (count: number) => number
   },
 ): { name: string; text: string }[] {
-  return queue.segments().flatMap((segment) => {
+  return client.segments.flatMap((segment) => {
     const { memory } = segment
     if (!memory) return []
     // A segment without a file is stored only in memory: for example, because storage was full.
@@ -23,11 +23,11 @@ export function takeUnsaved(
     const { stored, events } = memory
     const end = events.length
     if (stored === end) return []
-    const unnumbered = events.slice(stored).filter(({ sequence }) => sequence === 0)
+    const unnumbered = events.slice(stored).filter(({ sequence }) => !sequence)
     let next = files.reserve(unnumbered.length)
-    for (const event of unnumbered) event.sequence = next && next++
-    if (stored === 0) segment.name = printFirstName(segment, run)
-    const text = textOf(memory, end, queue.contextOf(memory))
+    for (const event of unnumbered) event.sequence = next ? next++ : undefined
+    if (stored === 0) segment.name = printFirstName(segment, client.run)
+    const text = textOf(memory, end, contextOf(client, memory))
     memory.stored = end
     return [{ name: segment.name, text }]
   })

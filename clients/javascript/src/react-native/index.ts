@@ -1,9 +1,10 @@
 import { createClient } from '../core/client.ts'
 import { logDevice } from '../core/device-fields.ts'
+import { addDrops } from '../core/drops.ts'
 import { createFetchTransport } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
+import { noStorage } from '../core/with-fallback.ts'
 import { fillRandom } from '../core/random.ts'
 import { exchangeOrGiveUp } from './exchange.ts'
 import { createFormTransport } from './form-transport.ts'
@@ -64,17 +65,17 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
   const ports: Ports<ReactNativeAttachment> = {
     storage:
       storage === 'memory'
-        ? createMemoryStorage()
+        ? noStorage
         : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
-            client.state.drops.add('damaged', 1),
+            addDrops(client.state, 'damaged', 1),
           ),
     transport: createFormTransport(
       createFetchTransport(options, {
         exchange: exchangeOrGiveUp((url, init) => fetch(url, init), time),
       }).transport,
-      (count) => client.state.drops.add('invalid_attachment', count),
+      (count) => addDrops(client.state, 'invalid_attachment', count),
     ),
-    time,
+    ...time,
     random: fillRandom,
     device: async () => ({
       os: os || undefined,

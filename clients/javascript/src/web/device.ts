@@ -7,7 +7,7 @@ type NavigatorLike = Navigator & {
 const systems = /Android|iPhone|iPad|Windows|CrOS|Mac|Linux(?!.*Android)/
 
 /** Reads what a page can find out about its device without asking the user. */
-export async function readDevice(): Promise<Record<string, unknown>> {
+export const readDevice = async (): Promise<Record<string, unknown>> => {
   const { userAgent, userAgentData, language } = navigator as NavigatorLike
   const [os] = systems.exec(userAgent) || []
   const device: Record<string, unknown> = { os, language, user_agent: userAgent }

@@ -1,6 +1,5 @@
 import { createClient } from '../core/client.ts'
 import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
-import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { TimeSource } from '../core/ports.ts'
 import { readDevice } from './device.ts'
@@ -32,7 +31,7 @@ export type WebAttachment = Blob | BufferSource
 export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isPage = typeof document !== 'undefined'
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
-  const database = isKept && createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
+  const storage = createIndexedDbStorage(isKept ? `intake.${options.bundleIdentifier}` : '')
   const { transport, keepaliveBytes } = createFetchTransport(options, {
     exchange: exchangeWith((url, init) => fetch(url, init).catch(explain), time),
     gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
@@ -40,10 +39,10 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   })
   const ended = new AbortController()
   const client = createClient<WebAttachment>(options, {
-    storage: database || createMemoryStorage(),
+    storage,
     transport,
-    time,
-    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    ...time,
+    random: (words) => crypto.getRandomValues(words as Uint16Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
@@ -61,7 +60,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     },
     end() {
       ended.abort()
-      if (database) database.close()
+      storage.close()
     },
   })
   if (isPage) {
@@ -78,7 +77,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
  * A browser does not say whether it blocked a request because the gateway does not allow the
  * origin of the page, or whether it could not reach the server.
  */
-function explain(error: Error): never {
+const explain = (error: Error): never => {
   if (error.name !== 'TypeError' || !navigator.onLine) throw error
   throw new TypeError('blocked by the browser (CORS_ORIGINS) or unreachable')
 }

@@ -13,106 +13,28 @@ const digits = 16
 
 /**
  * Creates the storage of a page, which all tabs of an origin share. Each call is one transaction,
- * so if two tabs rename the same segment, only one succeeds. After the browser has closed the
- * database, or someone has asked to delete it, the next call opens it again.
+ * so if two tabs rename the same segment, only one succeeds.
  *
  * The entry `n<name>` says that a name exists. The text stored under the name is in pieces, with
  * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change, so
  * the text need not be copied.
  */
-export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
-  let opening: Promise<IDBDatabase> | undefined
-
-  function database(): Promise<IDBDatabase> {
-    if (!opening) {
-      const attempt = (opening = new Promise<IDBDatabase>((resolve, reject) => {
-        const request = indexedDB.open(databaseName)
-        setTimeout(reject, openMs)
-        request.onupgradeneeded = () => request.result.createObjectStore(storeName)
-        request.onerror = reject
-        request.onsuccess = () => {
-          const { result } = request
-          result.onclose = result.onversionchange = () => {
-            result.close()
-            opening = undefined
-          }
-          resolve(result)
-          // The browser may respond after the timeout, too.
-          opening = Promise.resolve(result)
-        }
-      }))
-      // A failure may be temporary, so the first call after `openMs` opens the database again.
-      // Until then calls fail at once instead of waiting for the timeout.
-      const reopen = () => {
-        if (opening === attempt) opening = undefined
-      }
-      attempt.catch(() => setTimeout(reopen, openMs))
-    }
-    return opening
-  }
-
-  /**
-   * Resolves to the result of the request that `run` returns, when the transaction is complete.
-   *
-   * @param isDurable true if the data must survive a crash of the machine, not only of the browser
-   */
-  const transact = async <Result>(
-    mode: IDBTransactionMode,
-    run: (store: IDBObjectStore) => { result: Result },
-    isDurable?: boolean,
-  ): Promise<Result> => {
-    const transaction = (await database()).transaction(
-      storeName,
-      mode,
-      isDurable ? { durability: 'strict' } : {},
-    )
-    return new Promise((resolve, reject) => {
-      const request = run(transaction.objectStore(storeName))
-      transaction.oncomplete = () => resolve(request.result)
-      // When Chromium closes the database, some transactions end with only an `error` event.
-      transaction.onabort = transaction.onerror = reject
-    })
-  }
-
-  /**
-   * If the name exists, calls `run` in the transaction that found it. Resolves to whether it
-   * exists.
-   */
-  const ifExists = async (
-    name: string,
-    run: (store: IDBObjectStore) => void,
-    isDurable?: boolean,
-  ): Promise<boolean> =>
-    !!(await transact(
-      'readwrite',
-      (store) => {
-        const request = store.getKey(`n${name}`)
-        request.onsuccess = () => request.result && run(store)
-        return request
-      },
-      isDurable,
-    ))
-
-  const pieceKey = (name: string) => `t${stemOf(name)}.`
-  const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
-  const read = (name: string) => transact('readonly', (store) => store.getAll(rangeOf(name)))
+export const createIndexedDbStorage = (databaseName: string): Storage & { close(): unknown } => {
+  const open = createOpener(databaseName)
+  const read = (name: string) => transact(open, 'readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
     // Lists the segments of other tabs, too. If two tabs send the same event, its id is the same,
     // so the server stores it once.
     list: async () =>
-      (await transact('readonly', (store) => store.getAllKeys(IDBKeyRange.bound('n', 'o')))).map(
-        (key) => (key as string).slice(1),
-      ),
+      (
+        await transact(open, 'readonly', (store) => store.getAllKeys(IDBKeyRange.bound('n', 'o')))
+      ).map((key) => (key as string).slice(1)),
     read: async (name) => (await read(name)).join('') || undefined,
     append: (name, isNew, count, print) =>
-      transact('readwrite', (store) => {
-        const exists = store.getKey(`n${name}`)
+      changeName(open, name, isNew, (store) => {
         const sequence = store.get(sequenceKey) as IDBRequest<number | undefined>
-        const done = { result: false }
         sequence.onsuccess = () => {
-          done.result = isNew || !!exists.result
-          if (!done.result) return
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
@@ -120,35 +42,113 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           // several tabs write. So pieces that are sorted by their keys are in order.
           store.put(print(last + 1), pieceKey(name) + String(last + 1).padStart(digits, '0'))
         }
-        return done
       }),
     rename: (from, to) =>
-      ifExists(
+      changeName(
+        open,
         from,
+        false,
         (store) => {
           store.delete(`n${from}`)
           store.put(1, `n${to}`)
         },
-        true,
+        'strict',
       ),
-    async remove(name) {
-      // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
-      // the text.
-      await ifExists(name, (store) => {
+    // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
+    // the text.
+    remove: (name) =>
+      changeName(open, name, false, (store) => {
         store.delete(`n${name}`)
         store.delete(rangeOf(name))
-      })
-    },
+      }),
     // A connection that stays open would block the deletion of the database.
-    close: () => {
-      if (opening) opening.then((opened) => opened.close(), nothing)
-    },
+    close: () => open().then((opened) => opened.close(), nothing),
     get: async (key) => (await read(key))[0],
-    async set(key, value) {
-      await transact('readwrite', (store) => {
+    set: (key, value) =>
+      transact(open, 'readwrite', (store) => {
         store.put(1, `n${key}`)
         return store.put(value, pieceKey(key))
-      })
-    },
+      }),
   }
+}
+
+const pieceKey = (name: string) => `t${stemOf(name)}.`
+const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
+
+/**
+ * Creates a function that opens the database, or returns its open connection. Without a name it
+ * rejects as where a browser forbids the database. After the browser has
+ * closed the database, or someone has asked to delete it, the next call opens it again.
+ */
+const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
+  let opening: Promise<IDBDatabase> | undefined
+  const reopen = () => {
+    opening = undefined
+  }
+  const open = () =>
+    new Promise<IDBDatabase>((resolve, reject) => {
+      if (!databaseName) throw new DOMException('', 'SecurityError')
+      setTimeout(reject, openMs)
+      const request = indexedDB.open(databaseName)
+      request.onupgradeneeded = () => request.result.createObjectStore(storeName)
+      request.onerror = reject
+      request.onsuccess = () => {
+        const { result } = request
+        result.onclose = result.onversionchange = () => {
+          result.close()
+          reopen()
+        }
+        resolve(result)
+        // The browser may respond after the timeout, too.
+        opening = Promise.resolve(result)
+      }
+    })
+  return () => {
+    if (!opening) {
+      const attempt = (opening = open())
+      // A failure may be temporary, so the first call after `openMs` opens the database again. Until
+      // then calls fail at once instead of waiting for the timeout.
+      const forget = () => opening === attempt && reopen()
+      attempt.catch(() => databaseName && setTimeout(forget, openMs))
+    }
+    return opening
+  }
+}
+
+/** Resolves to the result of the request that `run` returns, when the transaction is complete. */
+const transact = async <Result>(
+  open: () => Promise<IDBDatabase>,
+  mode: IDBTransactionMode,
+  run: (store: IDBObjectStore) => IDBRequest<Result>,
+  durability: IDBTransactionDurability = 'default',
+): Promise<Result> => {
+  const transaction = (await open()).transaction(storeName, mode, { durability })
+  return new Promise((resolve, reject) => {
+    const request = run(transaction.objectStore(storeName))
+    transaction.oncomplete = () => resolve(request.result)
+    // When Chromium closes the database, some transactions end with only an `error` event.
+    transaction.onabort = transaction.onerror = reject
+  })
+}
+
+/**
+ * If the name exists or is new, calls `run` in the transaction that found it. Resolves to whether
+ * it was called.
+ *
+ * @param durability `strict` if the change must survive a crash of the machine, not only of the
+ *   browser
+ */
+const changeName = async (
+  open: () => Promise<IDBDatabase>,
+  name: string,
+  isNew: boolean,
+  run: (store: IDBObjectStore) => void,
+  durability?: IDBTransactionDurability,
+): Promise<boolean> => {
+  const change = (store: IDBObjectStore) => {
+    const request = store.getKey(`n${name}`)
+    request.onsuccess = () => (isNew || request.result) && run(store)
+    return request
+  }
+  return !!(await transact(open, 'readwrite', change, durability)) || isNew
 }

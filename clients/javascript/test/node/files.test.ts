@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import type { Era } from '../../src/core/clock.ts'
-import { newSegment, parseSegment } from '../../src/core/segment.ts'
+import { newSegment, parseSegment, type Segment } from '../../src/core/segment.ts'
+import type { State } from '../../src/core/state.ts'
 import { createFileStorage } from '../../src/node/files.ts'
 import { createIntake } from '../../src/node/index.ts'
 import { processMark } from '../../src/node/runs.ts'
@@ -135,26 +136,26 @@ t.test('events of a failed append keep no numbers', async (t) => {
   await client.shutdown()
 })
 
+const clientWith = (segment: Segment) =>
+  ({ segments: [segment], run: 'r', options: {} }) as unknown as State
+
 t.test(
   'of open segments, the end of the process writes also what a full storage refused',
   async (t) => {
     const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
     const events = ['tap', 'tap'].map((event, n) => ({
-      line: `{"id":"${n}","event":"${event}"`,
-      sequence: 0,
+      id: String(n),
+      event,
+      params: {},
     }))
     const memory = { user: '', era, events, stored: 1 }
     const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
-    const queue = {
-      segments: () => [segment],
-      contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era, run: 'r' }),
-    }
     const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
-    const [unsaved] = takeUnsaved(queue, 'r', files)
-    const { context, lines } = parseSegment(unsaved!.text)
+    const [unsaved] = takeUnsaved(clientWith(segment), files)
+    const { context, events: stored } = parseSegment(unsaved!.text)
     t.equal(context.run, 'r')
     t.same(
-      lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
+      stored.map(({ sequence }) => sequence),
       [8, 9],
     )
   },
@@ -162,16 +163,12 @@ t.test(
 
 t.test('the end of the process numbers no event that is in a file', (t) => {
   const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
-  const events = ['a', 'b'].map((id) => ({ line: `{"id":"${id}"`, sequence: 0 }))
+  const events = ['a', 'b'].map((id) => ({ id, event: 'tap', params: {} }))
   const segment = newSegment({ key: 'k', name: 'n', memory: { user: '', era, events, stored: 1 } })
-  const queue = {
-    segments: () => [segment],
-    contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era, run: 'r' }),
-  }
   const files = { existsSync: () => true, reserve: (count: number) => 10 - count }
-  const expected = [{ name: 'n', text: '{"id":"b","sequence":9}\n' }]
-  t.same(takeUnsaved(queue, 'r', files), expected)
-  t.same(takeUnsaved(queue, 'r', files), [])
+  const expected = [{ name: 'n', text: '{"id":"b","event":"tap","params":{},"sequence":9}\n' }]
+  t.same(takeUnsaved(clientWith(segment), files), expected)
+  t.same(takeUnsaved(clientWith(segment), files), [])
   t.end()
 })
 

@@ -77,10 +77,7 @@ function createProcess(host: Host) {
     storage,
     transport,
     pageEndBytes: () => 60_000,
-    time: {
-      ...ports.time,
-      setTimeout: (run, ms) => host.time.setTimeout(() => isDead || run(), ms),
-    },
+    setTimeout: (run, ms) => host.time.setTimeout(() => isDead || run(), ms),
   }
   const client: Client<unknown> = host.start({ batchEntriesMax: 5 }, own)
   return {

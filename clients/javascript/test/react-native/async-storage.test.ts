@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AsyncStorageLike } from '../../src/react-native/async-keys.ts'
 import { createAsyncStorage } from '../../src/react-native/async-storage.ts'
 import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
-import { createHost, portsOf, type Host } from '../host.ts'
+import { createHost, type Host } from '../host.ts'
 
 /** Creates a device whose storage can be full for new keys, or fail. */
 function createDevice() {
@@ -42,14 +42,10 @@ function startUntilKilled(host: Host, device: AsyncStorageLike, calls: number, i
     removeItem: (key) => call(() => device.removeItem(key)),
     getAllKeys: () => call(() => device.getAllKeys()),
   }
-  const { time } = portsOf(host)
   return host.start(undefined, {
     storage: createAsyncStorage(storage, 'i.'),
     transport: (request) => call(() => host.server.transport(request)),
-    time: {
-      ...time,
-      setTimeout: (run, ms) => time.setTimeout(() => left < 0 || run(), ms),
-    },
+    setTimeout: (run, ms) => host.time.setTimeout(() => left < 0 || run(), ms),
   })
 }
 

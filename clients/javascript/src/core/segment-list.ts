@@ -1,0 +1,48 @@
+import { closed } from './entry-name.ts'
+import { fewAttempts } from './limits.ts'
+import type { Context, Segment, SegmentMemory } from './segment.ts'
+import { senderOf } from './sender.ts'
+import type { State } from './state.ts'
+
+export const isOpen = (segment: Segment): boolean => segment.state < closed
+
+/** False if a segment was removed meanwhile. */
+export const isKnown = ({ segments }: State, segment: Segment): boolean =>
+  segments.includes(segment)
+
+export const without = <Item>(list: readonly Item[], item: Item): Item[] =>
+  list.filter((other) => other !== item)
+
+export const forget = (client: State, segment: Segment): void => {
+  client.segments = without(client.segments, segment)
+}
+
+export const insert = ({ segments }: State, before: Segment, segment: Segment): void => {
+  segments.splice(segments.indexOf(before), 0, segment)
+}
+
+export const close = (segment: Segment): void => {
+  if (isOpen(segment)) segment.state = closed
+}
+
+/** Closes the open segments, so that they can be sent. */
+export const closeAll = ({ segments }: State): void => segments.forEach(close)
+
+/** The oldest closed segment that can be sent now. */
+export const oldest = ({ segments }: State): Segment | undefined =>
+  segments.find((one) => !isOpen(one) && !one.isBusy && one.failures < fewAttempts)
+
+export const countOf = ({ segments }: State): number =>
+  segments.reduce((sum, { count }) => sum + count, 0)
+
+export const bytesOf = ({ segments }: State): number =>
+  segments.reduce((sum, { bytes }) => sum + bytes, 0)
+
+export const hasUnsaved = ({ segments }: State): boolean =>
+  segments.some(({ memory }) => memory && memory.stored < memory.events.length)
+
+export const contextOf = (client: State, { user, era }: SegmentMemory): Context => ({
+  sender: senderOf(client, user),
+  era,
+  run: client.run,
+})

@@ -1,0 +1,142 @@
+import { addDrops } from './drops.ts'
+import { attempted, printFirstName, printName, stateOfEnded } from './entry-name.ts'
+import {
+  newSegment,
+  parseSegment,
+  printLines,
+  printSegment,
+  shiftOf,
+  textOf,
+  type Segment,
+  type SegmentMemory,
+  type StoredSegment,
+} from './segment.ts'
+import { contextOf, forget, insert, isKnown, isOpen } from './segment-list.ts'
+import { newId, type State } from './state.ts'
+import { textBytes } from './text-bytes.ts'
+import { nothing } from './with-fallback.ts'
+
+/**
+ * Stores the events of a segment of this run. If the segment is closed, also stores its state,
+ * which is part of its name in storage.
+ */
+export const store = async (client: State, segment: Segment): Promise<void> => {
+  const memory = await write(client, segment)
+  if (!memory || isOpen(segment) || memory.stored < memory.events.length) return
+  if (await rename(client, segment)) segment.memory = undefined
+}
+
+/**
+ * Marks a segment as attempted in storage, then returns its content. The returned content of a
+ * segment of another run is read after the mark, because the other run may append to the segment
+ * until then. Rejects if the segment cannot be read now.
+ *
+ * @returns undefined if the segment no longer exists
+ */
+export const attempt = (client: State, segment: Segment): Promise<StoredSegment | undefined> =>
+  client.inOrder(async () => {
+    const memory = await write(client, segment)
+    if (!isKnown(client, segment)) return undefined
+    const own = memory && { context: contextOf(client, memory), events: memory.events }
+    if (segment.state !== attempted) {
+      const stored = own || (await load(client, segment))
+      if (!stored) return undefined
+      segment.shiftMs = shiftOf(client, stored)
+      segment.state = attempted
+    }
+    if (!(await rename(client, segment))) return undefined
+    segment.memory = undefined
+    return own || load(client, segment)
+  })
+
+/** Replaces a segment by others; deletes it if there are none. */
+export const replace = async (
+  client: State,
+  segment: Segment,
+  parts: readonly { fields: Parameters<typeof newSegment>[0]; stored: StoredSegment }[],
+): Promise<void> => {
+  await client.inOrder(async () => {
+    for (const { fields, stored } of parts) {
+      if (!isKnown(client, segment)) return
+      const text = printSegment(stored)
+      const part = newSegment({ ...fields, count: stored.events.length, bytes: textBytes(text) })
+      part.name = printName(part, client.run)
+      await client.records.append(part.name, true, 0, () => text)
+      insert(client, segment, part)
+    }
+  })
+  await remove(client, segment)
+}
+
+export const remove = (client: State, segment: Segment): Promise<void> => {
+  forget(client, segment)
+  return client.inOrder(async () => {
+    if (segment.name) await client.records.remove(segment.name)
+  })
+}
+
+/**
+ * Reads a segment and corrects its size. If the segment no longer exists or has no events, removes
+ * it and resolves to undefined. If it cannot be read, keeps it and rejects.
+ */
+export const load = async (client: State, segment: Segment): Promise<StoredSegment | undefined> => {
+  const text = (await client.records.read(segment.name)) || ''
+  const stored = parseSegment(text)
+  const { length } = stored.events
+  // If there is no text, another run has sent the segment, so nothing was damaged.
+  if (text) addDrops(client, 'damaged', segment.count - length)
+  segment.count = length
+  segment.bytes = textBytes(text)
+  if (length > 0) return stored
+  void remove(client, segment)
+  return undefined
+}
+
+/**
+ * Appends the events that are only in memory to the stored segment. Resolves to undefined if the
+ * segment has no memory or was removed.
+ */
+const write = async (client: State, segment: Segment): Promise<SegmentMemory | undefined> => {
+  const { memory } = segment
+  if (!memory || !isKnown(client, segment)) return undefined
+  const { stored, events } = memory
+  const end = events.length
+  if (stored === end) return memory
+  if (!stored) segment.name = printFirstName(segment, client.run)
+  const isThere = await client.records
+    .append(segment.name, !stored, end - stored, (first) => {
+      for (const event of events.slice(stored, end)) event.sequence = first ? first++ : undefined
+      client.nextSequence = first
+      return textOf(memory, end, contextOf(client, memory))
+    })
+    .catch(nothing)
+  if (isThere) {
+    memory.stored = end
+    return memory
+  }
+  if (!isKnown(client, segment)) return undefined
+  // The append failed, so the lines that are not stored move to a new segment. If storage is full
+  // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does not
+  // exist, another run has taken over the stored lines, and `load` removes the segment.
+  const { key, name, state } = segment
+  const bytes = textBytes(printLines(events.splice(0, stored)))
+  const part = newSegment({ key, name, state: stateOfEnded(state), count: stored, bytes })
+  insert(client, segment, part)
+  memory.stored = 0
+  segment.key = newId(client)
+  segment.count -= stored
+  segment.bytes -= bytes
+  return write(client, segment)
+}
+
+/** Renames a segment in storage to match its state. Resolves to false if it is not in storage. */
+const rename = async (client: State, segment: Segment): Promise<boolean> => {
+  const name = printName(segment, client.run)
+  // Continues if the rename fails. Otherwise records could not be sent while storage is full, and
+  // storage would remain full.
+  const isThere =
+    name === segment.name || (await client.records.rename(segment.name, name).catch(nothing))
+  if (isThere) segment.name = name
+  if (isThere === false) forget(client, segment)
+  return isThere !== false
+}
