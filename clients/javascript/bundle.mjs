@@ -9,8 +9,8 @@ import { minify } from 'terser'
  * Names in the DOM, the public interface, requests and stored data are not in this list, because
  * other programs or other releases read them.
  */
-const internal =
-  'add adopt allDropped areDropsNew attempt attempted bytes clearTimeout clock consent context contextOf count date droppedNames end events exchange failures feedbacks fields flushTimer form generation gzip hasUnsaved imagesRefusal inOrder isBusy isDefinite isDue isHeld isLast isLoaded isNew isOut isShut isTooLarge isUrgent keepAttachment keptUuid keepaliveBytes keepaliveBytesMax key known lastFailure learn leavePage leavesOut lines list logDevice loops mayBeStored memory monotonic newId nextId nextSequence observe oldest options pageEndBytes path ports read readDevice records refused remove rename reportDrops retryAfter retryAfterMs runSuffix save segment segments send sendAtPageEnd senderOf sending setTimeout shiftFor shiftMs start starting state stopReason transport unreported unsettled user uuid waiting wake wantsOut within writeDelayMs writeTimer'
+export const internal =
+  'adopt allDropped areDropsNew attempt attempted clearTimeout clock consent context contextOf count date droppedNames end events exchange failures feedbacks fields flushTimer form generation gzip hasUnsaved imagesRefusal inOrder isBusy isDefinite isDue isHeld isLast isLoaded isNew isOut isShut isTooLarge isUrgent keepAttachment keptUuid keepaliveBytes keepaliveBytesMax key known lastFailure learn leavePage leavesOut lines list logDevice loops mayBeStored memory monotonic newId nextId nextSequence observe oldest options pageEndBytes path ports read readDevice records refused remove rename reportDrops retryAfter retryAfterMs runSuffix save segment segments send sendAtPageEnd senderOf sending setTimeout shiftFor shiftMs start starting state stopReason transport unreported unsettled user uuid waiting wake wantsOut within writeDelayMs writeTimer'
 
 /**
  * Gives the shortest names to the properties that the code uses most.

@@ -60,7 +60,7 @@ export const attemptRequest = async (
   // Learns the server's clock only from Intake's own responses, because a proxy responds with its
   // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
   // the request is then unknown.
-  const isOfIntake = isSuccess ? id || results : code
+  const isOfIntake = isSuccess ? id || results : typeof code === 'string'
   const jumpMs = Math.abs(client.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
     observe(client, serverMs, tookMs)

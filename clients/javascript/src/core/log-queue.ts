@@ -10,7 +10,7 @@ import { load, remove } from './stored-segments.ts'
 import { nothing } from './with-fallback.ts'
 
 /**
- * Adds an event to the user's open segment, in memory; `saveSegments` stores it. There is one open
+ * Adds an event to the user's open segment, in memory; `save` stores it. There is one open
  * segment for each user who has logged since the last request. So a process that serves several
  * users needs one file and one request for each user, not for each event.
  */

@@ -12,15 +12,16 @@ export const save = async (client: State): Promise<void> => {
   const { inOrder, records } = client
   client.clearTimeout(client.writeTimer)
   void start(client)
+  // Each segment is a separate task, so that an attempt waits for one write, not for all.
+  for (const segment of client.segments.filter(({ memory }) => memory))
+    await inOrder(() => store(client, segment))
+  // After the events, one of which may report these counts.
   await inOrder(async () => {
     // Does not overwrite counts that could not be read yet.
     if (!client.areDropsNew || !client.isLoaded) return
     client.areDropsNew = false
     await records.set(droppedKey, { ...client.unreported })
   })
-  // Each segment is a separate task, so that an attempt waits for one write, not for all.
-  for (const segment of client.segments.filter(({ memory }) => memory))
-    await inOrder(() => store(client, segment))
   // Until here `saveSoon` sets no other timer, so that few calls wait for a slow storage.
   client.writeTimer = undefined
   if (hasUnsaved(client)) saveSoon(client)

@@ -95,7 +95,12 @@ const send = async (
       client,
       segment,
       [events.slice(0, middle), events.slice(middle)].map((half, index) => ({
-        fields: { key: key + index, state: attemptedState, shiftMs, mayBeStored },
+        fields: {
+          key: key + index,
+          state: attemptedState,
+          shiftMs,
+          mayBeStored: segment.mayBeStored,
+        },
         stored: { context, events: half },
       })),
     )

@@ -117,11 +117,11 @@ const write = async (client: State, segment: Segment): Promise<SegmentMemory | u
   if (!isKnown(client, segment)) return undefined
   // The append failed, so the lines that are not stored move to a new segment. If storage is full
   // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does not
-  // exist, another run has taken over the stored lines, and `load` removes the segment.
+  // exist, another run has taken over the stored lines.
   const { key, name, state } = segment
   const bytes = textBytes(printLines(events.splice(0, stored)))
   const part = newSegment({ key, name, state: stateOfEnded(state), count: stored, bytes })
-  insert(client, segment, part)
+  if (isThere === undefined) insert(client, segment, part)
   memory.stored = 0
   segment.key = newId(client)
   segment.count -= stored

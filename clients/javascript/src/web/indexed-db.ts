@@ -20,7 +20,7 @@ const digits = 16
  * the text need not be copied.
  */
 export const createIndexedDbStorage = (databaseName: string): Storage & { close(): unknown } => {
-  const open = createOpener(databaseName)
+  const { open, close } = createOpener(databaseName)
   const read = (name: string) => transact(open, 'readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
@@ -62,7 +62,7 @@ export const createIndexedDbStorage = (databaseName: string): Storage & { close(
         store.delete(rangeOf(name))
       }),
     // A connection that stays open would block the deletion of the database.
-    close: () => open().then((opened) => opened.close(), nothing),
+    close,
     get: async (key) => (await read(key))[0],
     set: (key, value) =>
       transact(open, 'readwrite', (store) => {
@@ -76,24 +76,24 @@ const pieceKey = (name: string) => `t${stemOf(name)}.`
 const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
 
 /**
- * Creates a function that opens the database, or returns its open connection. Without a name it
- * rejects as where a browser forbids the database. After the browser has
- * closed the database, or someone has asked to delete it, the next call opens it again.
+ * Creates two functions: `open` opens the database, or returns its open connection; `close` closes
+ * that connection. Without a name `open` rejects as where a browser forbids the database. After the
+ * browser has closed the database, or someone has asked to delete it, the next call opens it again.
  */
-const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
+const createOpener = (databaseName: string) => {
   let opening: Promise<IDBDatabase> | undefined
   const reopen = () => {
     opening = undefined
   }
-  const open = () =>
+  const request = () =>
     new Promise<IDBDatabase>((resolve, reject) => {
       if (!databaseName) throw new DOMException('', 'SecurityError')
       setTimeout(reject, openMs)
-      const request = indexedDB.open(databaseName)
-      request.onupgradeneeded = () => request.result.createObjectStore(storeName)
-      request.onerror = reject
-      request.onsuccess = () => {
-        const { result } = request
+      const opened = indexedDB.open(databaseName)
+      opened.onupgradeneeded = () => opened.result.createObjectStore(storeName)
+      opened.onerror = reject
+      opened.onsuccess = () => {
+        const { result } = opened
         result.onclose = result.onversionchange = () => {
           result.close()
           reopen()
@@ -103,9 +103,9 @@ const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
         opening = Promise.resolve(result)
       }
     })
-  return () => {
+  const open = (): Promise<IDBDatabase> => {
     if (!opening) {
-      const attempt = (opening = open())
+      const attempt = (opening = request())
       // A failure may be temporary, so the first call after `openMs` opens the database again. Until
       // then calls fail at once instead of waiting for the timeout.
       const forget = () => opening === attempt && reopen()
@@ -113,6 +113,7 @@ const createOpener = (databaseName: string): (() => Promise<IDBDatabase>) => {
     }
     return opening
   }
+  return { open, close: () => opening && opening.then((opened) => opened.close(), nothing) }
 }
 
 /** Resolves to the result of the request that `run` returns, when the transaction is complete. */
@@ -147,7 +148,8 @@ const changeName = async (
 ): Promise<boolean> => {
   const change = (store: IDBObjectStore) => {
     const request = store.getKey(`n${name}`)
-    request.onsuccess = () => (isNew || request.result) && run(store)
+    if (isNew) run(store)
+    else request.onsuccess = () => request.result && run(store)
     return request
   }
   return !!(await transact(open, 'readwrite', change, durability)) || isNew
