@@ -134,8 +134,12 @@ t.test('the images of others have a version and a digest, and can be replaced', 
   }
   for (const file of ['deploy/Dockerfile', 'deploy/minio.Dockerfile']) {
     const bases = readFileSync(pathOf(file), 'utf8').match(/^ARG \w+_IMAGE=.*$/gm) ?? []
-    t.not(bases.length, 0)
     for (const base of bases) t.match(base, /=[a-z]+:\d[^@]*@sha256:[0-9a-f]{64}$/)
+    const stages = [...readFileSync(pathOf(file), 'utf8').matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
+    const own = new Set(stages.map(([, , name]) => name))
+    const others = stages.map(([, from]) => from).filter((from) => !own.has(from))
+    t.not(others.length, 0)
+    for (const from of others) t.match(from, /^\$\{\w+_IMAGE\}$/)
   }
 })
 

@@ -93,8 +93,10 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       root,
       async issued(more) {
         const wanted = producer.issued() + more
-        const { issued } = producer
-        await until(`${more} more are issued`, () => issued() >= wanted, { progress: issued })
+        const { issued, isBusy } = producer
+        await until(`${more} more are issued`, () => issued() >= wanted || isBusy(), {
+          progress: issued,
+        })
       },
       async acknowledged(more) {
         const wanted = producer.counts().acknowledged + more

@@ -420,6 +420,21 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   t.ok(place <= 30, `${place - 20} pictures later`)
 })
 
+t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
+  // A query returns 200 feedback. It returns one of each API key before it returns a second one of
+  // any key.
+  const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
+  const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
+  const { read, noted } = noting()
+  const decoder = failing(new DecoderEndedError('it took too long'), 200)
+  start(t, { objects: noted, decoder })
+  await until('others than those of the page were read', () => read.length >= 202)
+  t.same(
+    [...waiting, ...newer].filter(({ key }) => !read.includes(key)),
+    [],
+  )
+})
+
 t.test('pictures that can never be read delay no older picture', async (t) => {
   const [older] = await addMany(t, 1, {})
   // Three feedback are tried in every minute, because three failures end a turn. When the first

@@ -25,11 +25,10 @@ export interface ProducerOptions {
 }
 
 export interface Producer {
-  /**
-   * How many records were due so far. Those that found all clients busy with repeats count, too, so
-   * that waiting for more ends while nothing is accepted.
-   */
+  /** How many records have been issued so far. */
   issued(): number
+  /** Whether all clients repeat what was refused, so that no further record can be issued. */
+  isBusy(): boolean
   /**
    * Sends no new records, and repeats records that can be retried (`keyed`) for up to `repeatMs`.
    * Resolves when every record has an outcome.
@@ -88,7 +87,8 @@ export function startProducer(options: ProducerOptions): Producer {
   }
 
   return {
-    issued: () => due,
+    issued: () => next - 1,
+    isBusy: () => underWay.size >= clients,
     counts: () => ({ ...counts }),
     async stop({ repeatMs = 10_000 } = {}) {
       clearInterval(timer)
