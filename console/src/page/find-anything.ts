@@ -30,11 +30,12 @@ const nearLengthMax = 60
  * exactly this name. Reads counts, and the records of one user through their index.
  */
 export async function findAnything(
-  counts: CountReader,
+  readCounts: () => Promise<CountReader>,
   text: string,
   application: string | undefined,
 ): Promise<Matches> {
   if (text === '') return { found: [], near: [] }
+  const counts = await readCounts()
   const where = ofApplication(application)
   const read = (sql: string) => counts.query<Match>(sql, { text, application })
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number

@@ -46,7 +46,7 @@ export function eventRoutes({
     const { event, application } = search
     const isMissing = found.rows.length === 0 && event !== undefined
     const names = isMissing
-      ? await unlessClickHouseFails(findAnything(await countReader(), event, application))
+      ? await unlessClickHouseFails(findAnything(countReader, event, application))
       : undefined
     const near = names ? [...names.found.filter(({ kind }) => kind === 'event'), ...names.near] : []
     return eventList({ header, search, found, counts, chosen, suggestions, near })

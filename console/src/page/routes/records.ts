@@ -52,7 +52,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
     if (isUuid(text)) return findUuid(text.toLowerCase(), header)
     const { app } = header
     if (text.includes('@')) return { path: listPath('feedback', { application: app, text }) }
-    return searchView(header, text, await findAnything(await counts(), text, app))
+    return searchView(header, text, await findAnything(counts, text, app))
   })
 
   /** Finds a record by its id, the records of a request, a dead letter, or what a device sent. */

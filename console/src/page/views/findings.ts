@@ -37,8 +37,8 @@ export function findingList(options: {
     sentence(findings.newErrors, (one) => [
       eventsOf(one),
       html`${clientText(one.event, 100)} is new`,
-      html` in ${name(one)} ${clientText(one.version, 60)}: ${wholeNumber(one.events)}
-      ${plural(one.events, 'event')}`,
+      html` in ${name(one)}${one.version && html` ${clientText(one.version, 60)}`}:
+      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
     ]),
     sentence(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),

@@ -50,9 +50,12 @@ export const meta = (parts: readonly HtmlValue[]): Html =>
 export function list(items: readonly HtmlValue[], className = 'list'): Html | undefined {
   if (items.length === 0) return undefined
   return html`<ul class="${className}">
-    ${items.map((item) => item && html`<li>${item}</li>`)}
+    ${listItems(items)}
   </ul>`
 }
+
+const listItems = (items: readonly HtmlValue[]) =>
+  items.map((item) => item && html`<li>${item}</li>`)
 
 export const details = (summary: HtmlValue, content: HtmlValue, className?: string): Html =>
   html`<details${className && html` class="${className}"`}><summary>${summary}</summary>${content}</details>`
@@ -93,7 +96,9 @@ export function bars<Row extends NameCount>(
           >${wholeNumber(row.count)}</span
         ><span class="mute">${noteOf?.(row)}</span>`,
   )
-  return list(items, 'bars')
+  return html`<ol class="bars">
+    ${listItems(items)}
+  </ol>`
 }
 
 /** A name that was cut has no link: a search for it would find nothing. */
