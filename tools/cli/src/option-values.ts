@@ -12,8 +12,8 @@ export const numberOption =
 
 const wholeNumber = (min: number, max: number) => `It must be a whole number from ${min} to ${max}.`
 
-/** Digits, perhaps with a fraction. */
-export const decimal = /^\d{1,12}(\.\d{1,6})?$/
+/** A number without a sign, perhaps with a fraction or an exponent. */
+export const decimal = /^(\d{1,12}(\.\d{0,6})?|\.\d{1,6})(e\d{1,2})?$/i
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000 } as const
 

@@ -8,7 +8,7 @@ import {
   type AlertChoice,
 } from '@intake/access'
 import type { Redis } from '@intake/redis'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
 import { decimal, numberOption, periodOption } from '../option-values.ts'
@@ -72,7 +72,7 @@ export function define(alerts: Command): void {
     .option('--below <number>', 'fire below this number, or percent', parseAmount)
     .option('--times <number>', 'fire above so many times the usual number of events', parseNumber)
     .option('--new-crash', 'fire when a crash has a new stack trace')
-    .option('--in <window>', 'length of the window, such as 10m or 1h', parseWindow, 3_600_000)
+    .addOption(windowOption())
     .option('--by <who>', 'who adds it, for the journal', operator())
     .option('--json', 'print the alert as JSON')
     .addHelpText('after', addGuide)
@@ -238,6 +238,10 @@ async function sendTest(redis: Redis, alertId: string): Promise<string> {
 
 const parseNumber = numberOption({ min: 0, pattern: decimal, message: 'Give a number.' })
 const parseWindow = periodOption('mh', 'Give minutes or hours, such as 10m or 1h.')
+const windowOption = () =>
+  new Option('--in <window>', 'length of the window, such as 10m or 1h')
+    .argParser(parseWindow)
+    .default(3_600_000, '1h')
 
 function parseAmount(given: string): Amount {
   const unit = given.endsWith('%') ? 'percent' : 'events'
