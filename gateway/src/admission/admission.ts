@@ -91,16 +91,14 @@ export function createAdmission(options: {
     throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
   }
 
-  const redisProblems = () => problemsOf(options.state(), options.lostShards?.())
-
   return {
-    redisProblems,
+    redisProblems: () => problemsOf(options.state(), options.lostShards?.()),
     full: () => kinds.filter((kind) => isFull(kind)),
     overShare,
     clockSkew: () => describeSkew(clock(options.state())),
     now,
     checkQueue() {
-      const problems = redisProblems()
+      const problems = problemsOf(options.state(), options.lostShards?.())
       const isUnusable =
         problems.redis_connection !== undefined || problems.redis_lost_its_data !== undefined
       const isRisky = problems.redis_could_lose_records !== undefined

@@ -63,7 +63,7 @@ export class Connections {
     this.#onEnd = onEnd
     this.#onExchangeEnd = onExchangeEnd
     this.#clock = clock
-    const finish = (exchange: Exchange) => this.#finish(exchange)
+    const finish = this.#finish
     this.#onResponseClose = function () {
       const exchange = exchangeOf(this.req)
       if (exchange !== undefined) finish(exchange)
@@ -154,7 +154,7 @@ export class Connections {
     this.#evictionOrder.remove(connection)
   }
 
-  #finish(exchange: Exchange): void {
+  readonly #finish = (exchange: Exchange): void => {
     const { connection, request } = exchange
     exchange.isOver = true
     // It is usually the first, because responses are sent in the order of their requests.

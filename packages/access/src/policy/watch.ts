@@ -57,23 +57,6 @@ function keptMs(
   return Math.max(0, Math.min(days * dayMs, nowMs - Math.min(droppedUntilMs, latest(nowMs))))
 }
 
-function retentionMsOf(
-  policy: StoredPolicy,
-  options: { kind: RecordKind; bundleIdentifier: string; wallMs: () => number },
-): number | undefined {
-  const { kind, bundleIdentifier, wallMs } = options
-  const { [kind]: days } = policy.retentionDays
-  const { [kind]: droppedUntilMs } = policy.droppedUntilMs
-  const own = policy.applicationRetention[kind].get(bundleIdentifier)
-  if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
-  const nowMs = wallMs()
-  const ms = Math.min(
-    keptMs({ days, droppedUntilMs }, nowMs, beginningOfMonth),
-    own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
-  )
-  return ms === Infinity ? undefined : ms
-}
-
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
  * is unavailable the last known policy remains valid. A known rule also remains valid when its
@@ -115,17 +98,24 @@ export function watchPolicy(options: {
 
   return {
     isLoaded: () => policy !== undefined,
-    retentionMs: (kind, bundleIdentifier) =>
-      policy && retentionMsOf(policy, { kind, bundleIdentifier, wallMs }),
-    isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
+    retentionMs(kind, bundleIdentifier) {
+      if (policy === undefined) return undefined
+      const { [kind]: days } = policy.retentionDays
+      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
+      const own = policy.applicationRetention[kind].get(bundleIdentifier)
+      if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
+      const nowMs = wallMs()
+      const ms = Math.min(
+        keptMs({ days, droppedUntilMs }, nowMs, beginningOfMonth),
+        own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
+      )
+      return ms === Infinity ? undefined : ms
+    },
+    isSuppressed(sender) {
       if (policy === undefined || policy.suppressed.size === 0) return false
       const { suppressed } = policy
-      const user = { kind: 'user', id: unique_user_id } as const
-      const device = { kind: 'device', id: device_uuid.toLowerCase() } as const
-      return [undefined, bundle_identifier].some((bundleIdentifier) =>
-        [user, device].some((sender) =>
-          hashesOf({ ...sender, bundleIdentifier }).some((hash) => suppressed.has(hash)),
-        ),
+      return suppressionsOf(sender).some((one) =>
+        hashesOf(one).some((hash) => suppressed.has(hash)),
       )
     },
     rules: () => rules,
@@ -153,4 +143,13 @@ function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
   }
   if (fields.some(isEarlierHash)) forms.push((sender) => earlierSuppressionHash(salt, sender))
   return (sender: Suppression) => forms.map((hashOf) => hashOf(sender))
+}
+
+/** Returns the suppressions that would concern a sender. */
+function suppressionsOf(sender: Parameters<Policy['isSuppressed']>[0]): Suppression[] {
+  const { bundle_identifier, device_uuid, unique_user_id } = sender
+  return [undefined, bundle_identifier].flatMap((bundleIdentifier) => [
+    { kind: 'user', id: unique_user_id, bundleIdentifier },
+    { kind: 'device', id: device_uuid.toLowerCase(), bundleIdentifier },
+  ])
 }
