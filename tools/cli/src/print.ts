@@ -93,7 +93,9 @@ export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B
  */
 export function configureOutput(program: Command): void {
   output.stderr.on('error', () => undefined)
-  output.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Each further line fails too.
+  output.stdout.on('error', () => undefined)
+  output.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return
     printError(`The output cannot be written: ${error.message}`)
     process.once('exit', () => (process.exitCode = 1))

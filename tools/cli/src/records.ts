@@ -3,6 +3,7 @@ import type { RecordServices } from '@intake/records'
 import { connectRedis, readInstallation, withRedisTimeout } from '@intake/redis'
 import { findClickHouse } from './clickhouse.ts'
 import { findEndpoint, UsageError } from './endpoints.ts'
+import { redisFailure } from './redis-failure.ts'
 
 const connectTimeoutMs = 10_000
 
@@ -34,10 +35,11 @@ export async function withRecords<T>(
       redis,
       readInstallation(redis),
       connectTimeoutMs,
-    ).catch((error: unknown) =>
+    ).catch((error: unknown) => {
       // If Redis is not connected, the last connection error explains more than the timeout does.
-      redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
-    )
+      const failure = redis.status === 'ready' ? undefined : failures.at(-1)
+      return failure === undefined ? (error as Error) : redisFailure(failure)
+    })
     if (installation instanceof Error) {
       if (withoutRedis === undefined) throw installation
       return await withoutRedis(clickhouse, installation)

@@ -39,8 +39,15 @@ export async function runIntake(args: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has already printed the text of its error. After --help, this error is no failure.
     const isPrinted = error instanceof CommanderError
-    if (!isPrinted) printError(error)
+    if (!isPrinted) printError(await withReason(error))
     process.exitCode = isPrinted ? error.exitCode : 1
   }
   return Number(process.exitCode ?? 0)
+}
+
+/** If there was no connection to ClickHouse, only the cause of the error says why. */
+async function withReason(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || error.name !== 'ClickHouseError') return error
+  const { ClickHouseError, describeError } = await import('@intake/clickhouse')
+  return error instanceof ClickHouseError && error.code === undefined ? describeError(error) : error
 }

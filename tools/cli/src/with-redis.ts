@@ -1,12 +1,27 @@
 import { withRedis as withConnection, type Redis } from '@intake/redis'
-import { findEndpoint } from './endpoints.ts'
+import { TimeoutError } from '@intake/runtime'
+import { findEndpoint, UsageError } from './endpoints.ts'
 import { storeEntries } from './journal.ts'
+import { redisFailure } from './redis-failure.ts'
 
 const timeoutMs = 10_000
 
 /** Rejects if connecting and `work` together take longer than `timeoutMs`. */
-export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
-  withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
+export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  const url = await findEndpoint('REDIS_URL')
+  let isConnected = false
+  const watched = (redis: Redis) =>
+    work(redis).catch((error: unknown) => {
+      isConnected = redis.status === 'ready'
+      throw error
+    })
+  try {
+    return await withConnection({ url, timeoutMs }, watched)
+  } catch (error) {
+    const isExplained = error instanceof UsageError || error instanceof TimeoutError
+    throw isConnected || isExplained ? error : redisFailure(error)
+  }
+}
 
 /**
  * Stores the entry in the journal as soon as ClickHouse responds. Loads `confirmChange` first,

@@ -10,6 +10,7 @@ import { findEndpoint, UsageError } from '../endpoints.ts'
 import { noteChange, storeEntries } from '../journal.ts'
 import { numberOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
+import { redisFailure } from '../redis-failure.ts'
 
 interface Options {
   map: string
@@ -69,7 +70,9 @@ async function run(file: string, options: Options): Promise<void> {
   let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
   try {
     const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
-    await ready.catch((late: Error) => Promise.reject(lastError ?? late))
+    await ready.catch((late: Error) =>
+      Promise.reject(lastError === undefined ? late : redisFailure(lastError)),
+    )
     policy = await startPolicy(redis)
     await noteChange(redis, {
       action: 'records-imported',

@@ -5,7 +5,6 @@ import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import { findLostShards, readShards, shardPrefix } from '@intake/queue'
 import {
   connectRedis,
-  describeRefusal,
   findWriteRefusal,
   inspectRedis,
   mainTag,
@@ -13,11 +12,11 @@ import {
   type Redis,
   type RedisFacts,
   type RedisInspection,
-  ReplyError,
   tagPerPrimary,
   titleOf,
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { describeReply, explainRedis } from '../redis-failure.ts'
 import { examineEntries } from './entries.ts'
 import { degraded, finding, findingIf, type Finding } from './finding.ts'
 
@@ -59,7 +58,7 @@ export async function examineRedis(
     await Promise.race([ready.catch((late: Error) => Promise.reject(lastError ?? late)), failed])
     return await Promise.race([withTimeout(examine(redis, options), timeoutMs, 'Redis'), failed])
   } catch (error) {
-    return { findings: [unusable(reasonOf(error))], facts: undefined }
+    return { findings: [unusable(explainRedis(error))], facts: undefined }
   } finally {
     redis.disconnect()
   }
@@ -136,7 +135,7 @@ function findReplicaProblems(
     degraded(
       finding(
         'redis_connection',
-        `${server} lists the replica ${name}, which cannot be examined: ${messageOf(failure)}`,
+        `${server} lists the replica ${name}, which cannot be examined: ${describeReply(failure)}`,
         'Run doctor where the replicas can be reached, with a user that may log in there. Where the provider of a managed Redis ' +
           'hides them, check their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
       ),
@@ -217,17 +216,3 @@ const unusable = (reason: string): Finding =>
     reason,
     `Do what ${helpOf('redis_connection')} says for this message: the cause may be the server, its disk, its replicas, the network, or REDIS_URL.`,
   )
-
-function reasonOf(error: unknown): string {
-  return error instanceof ReplyError
-    ? messageOf(error)
-    : `Redis cannot be reached: ${messageOf(error)}`
-}
-
-function messageOf(error: unknown): string {
-  const { message, code } = error as NodeJS.ErrnoException
-  // Many different errors have the code ERR, so only their text says what happened.
-  if (error instanceof ReplyError && !message.startsWith('ERR ')) return describeRefusal(error)
-  // If a host has several addresses, the error of connecting to it has a code and no message.
-  return message || code || String(error)
-}
