@@ -155,6 +155,9 @@ try {
   await refused(worker, 497, 'DROP TABLE intake.logs_raw')
   await refused(worker, 497, 'SELECT * FROM system.server_settings')
   await allowed(intake, "SELECT count() FROM system.parts WHERE database = 'intake'")
+  // What docs/operations tells operators to do when the disk fills up, or a query takes all of it.
+  for (const right of ['KILL QUERY ON *.*', 'TRUNCATE ON system.query_log'])
+    assert.deepEqual(await intake.query(`CHECK GRANT ${right}`), [{ result: 1 }], right)
   await refused(intake, 497, 'CREATE DATABASE other')
   await refused(intake, 497, 'CREATE TABLE intake.f (a String) ENGINE = File(TSV)')
   const [setting] = await intake.query(

@@ -4,6 +4,9 @@ CREATE USER intake IDENTIFIED BY '…';
 GRANT ALL ON intake.* TO intake;
 GRANT CREATE FUNCTION, DROP FUNCTION ON *.* TO intake;
 GRANT SELECT ON system.* TO intake;
+-- for operators
+GRANT KILL QUERY ON *.* TO intake;
+GRANT TRUNCATE ON system.query_log TO intake;
 -- for intake analysts
 GRANT SELECT ON intake.* TO intake WITH GRANT OPTION;
 GRANT ALL ON intake_*.* TO intake WITH GRANT OPTION;
