@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -115,9 +116,10 @@ async function startReceiver(t: Test) {
 }
 
 t.test('a stack stores what is sent to it', async (t) => {
+  const dataDir = createDataDir(t)
   const receiver = await startReceiver(t)
   const stack = await startStack(t, {
-    dataDir: createDataDir(t),
+    dataDir,
     env: {
       FEEDBACK_WEBHOOK_URL: receiver.url,
       FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
@@ -143,6 +145,23 @@ t.test('a stack stores what is sent to it', async (t) => {
     const { stdout: again } = await run('sh', ['-c', `${batchLine} -s --fail-with-body`])
     t.equal(ids(batch)?.length, 2)
     t.same(ids(again), ids(batch), 'a retry returns the same records')
+  })
+
+  t.test('the lines of backup.md for ClickHouse work unchanged', async (t) => {
+    const page = await readFile(new URL('../docs/operations/backup.md', import.meta.url), 'utf8')
+    const urls = /^eval .*\nCLICKHOUSE_URL=.*$/m.exec(page)?.[0]
+    const backup = /^curl .*BACKUP DATABASE.*$/m.exec(page)?.[0]
+    const restore = /^curl .*RESTORE TABLE.*$/m.exec(page)?.[0]
+    const script = [urls, backup, restore].join('\n')
+    const env = {
+      ...process.env,
+      INTAKE_DATA_DIR: dataDir,
+      CLICKHOUSE_PORT: new URL(stack.endpoints.analyst).port,
+    }
+    const cwd = fileURLToPath(new URL('..', import.meta.url))
+    const { stdout } = await run('sh', ['-c', script], { env, cwd })
+    t.match(stdout, /BACKUP_CREATED\n.*RESTORED\n/)
+    await stack.clickhouse.command('DROP TABLE intake.logs_restored')
   })
 
   t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {

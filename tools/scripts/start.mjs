@@ -5,7 +5,7 @@ import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm start -- [options]
 
-Starts Redis, ClickHouse, an S3 server, gateway and worker on this machine; Ctrl-C stops them.
+Starts Redis, ClickHouse, an S3 server, gateway, worker and console on this machine; Ctrl-C stops them.
   --accept-empty-redis   for one start: accept that Redis has lost its data
 Settings come from the environment, such as PORT and INTAKE_DATA_DIR (docs/configuration.md).`)
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 /** The commands, in the order of the help, and what they do. */
 export const commands = {
-  status: 'the state of gateways and workers, and what to do',
+  status: 'the state of gateways, workers and consoles, and what to do',
   doctor: 'look for wrong settings of Redis, ClickHouse, object store, clocks and Intake',
   tail: 'follow what arrives: each event or feedback once, as soon as it is stored',
   trace: 'where a record is: queued, in progress, stored, dead-lettered',

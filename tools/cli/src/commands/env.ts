@@ -12,8 +12,7 @@ export function define(env: Command): void {
       '\nExamples: one more gateway, one more worker\n' +
         '  eval "$(intake env)" && PORT=3010 GATEWAY_ADMIN_PORT=3011 node gateway/dist/main.js\n' +
         '  eval "$(intake env)" && WORKER_ADMIN_PORT=0 node worker/dist/main.js\n\n' +
-        'Secrets that npm start was given by value are not among them, such as FEEDBACK_WEBHOOK_URL: give them to the processes\n' +
-        'too. A worker without that URL sends no feedback.',
+        'Secrets that npm start was given by value are not among them: give them to the processes too.',
     )
     .action(async (options: { json?: boolean }) => {
       const settings = (await runningStack())?.settings ?? {}
