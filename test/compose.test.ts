@@ -105,6 +105,21 @@ t.test('the admin port of a worker is on the internal networks, unless it is pub
   t.end()
 })
 
+t.test('with managed engines commands reach the admin ports too, and people the page', (t) => {
+  const managed = parse(readFileSync(pathOf('deploy/compose.managed.yml'), 'utf8'), {
+    merge: true,
+  }) as { services: Record<string, Service> }
+  const { setup, gateway, worker, console } = managed.services
+  const settings = Object.entries(compose.services['migrate']?.environment ?? {})
+  const admins = settings.filter(([name]) => name.endsWith('_ADMIN_URL'))
+  t.same(setup?.environment, Object.fromEntries(admins))
+  for (const service of [gateway, worker, console])
+    t.equal(service?.environment?.['ADMIN_HOST'], '0.0.0.0')
+  t.same(gateway?.ports, ['127.0.0.1:3000:3000'])
+  t.same(console?.ports, ['127.0.0.1:3004:3004'])
+  t.end()
+})
+
 t.test('Prometheus finds every worker, however many there are', async (t) => {
   const scrape = parse(readFileSync(pathOf('deploy/observability/prometheus.yml'), 'utf8')) as {
     scrape_configs: { dns_sd_configs: { names: string[] }[] }[]
