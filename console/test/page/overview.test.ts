@@ -45,6 +45,10 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
     ...events(app, 'login', every(1, 20, 1), { params: { email: 'ann@example.com' } }),
     ...events(app, 'newsletter_open', every(40, 170, 1), old),
     ...events(app, 'app_crash', every(1, 5, 1)),
+    ...events(app, 'sync_error', [...every(30, 31, 1)], old),
+    ...events(app, 'sync_error', every(1, 7, 1)),
+    ...events(app, 'pay_error', every(30, 90, 1), old),
+    ...events(app, 'pay_error', every(1, 7, 1)),
   ])
   for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
   const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
@@ -53,7 +57,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   const { text } = await view(url, '/')
   const [list = ''] = /Look at this[^]*?<\/ul>/.exec(text) ?? []
   for (const sentence of [
-    'app_crash is new in com.example.shop 3.5.0: 4 events',
+    'sync_error is more frequent in com.example.shop 3.5.0: 6 events, 1 in older versions and 1 more',
     'newsletter_open stopped in com.example.shop',
     'amount became text in version 3.5.0, it was number',
     'login sends e-mail addresses in params.email',
@@ -63,7 +67,8 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
     t.match(textOf(list), sentence)
   t.equal(list.match(/<li>/g)?.length, 5)
   t.equal(list.match(/<li><a href/g)?.length, 5, 'each has a link')
-  t.match(textOf((await view(url, `/applications/${app}`)).text), 'app_crash is new')
+  t.match(list, 'href="/events?app=com.example.shop&#38;event=sync_error&#38;period=30d"')
+  t.match(textOf((await view(url, `/applications/${app}`)).text), 'sync_error is more frequent')
 })
 
 t.test('one application is carried through all views, and rows name it only without', async (t) => {

@@ -36,9 +36,9 @@ export function findingList(options: {
     ]),
     sentence(findings.newErrors, (one) => [
       eventsOf(one),
-      html`${clientText(one.event, 100)} is new`,
+      html`${clientText(one.event, 100)} ${one.before > 0 ? 'is more frequent' : 'is new'}`,
       html` in ${name(one)}${one.version && html` ${clientText(one.version, 60)}`}:
-      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
+      ${wholeNumber(one.events)} ${plural(one.events, 'event')}${one.before > 0 && `, ${wholeNumber(one.before)} in older versions`}`,
     ]),
     sentence(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),
@@ -93,7 +93,7 @@ function sentence<One>(
 }
 
 const eventsOf = (one: { bundle_identifier: string; event: string }) =>
-  listPath('logs', { application: one.bundle_identifier, event: one.event })
+  listPath('logs', { application: one.bundle_identifier, event: one.event, period: '30d' })
 
 const name = ({ bundle_identifier: application }: { bundle_identifier: string }) =>
   clientText(application, 100)
