@@ -38,7 +38,8 @@ export function findingList(options: {
       eventsOf(one),
       html`${clientText(one.event, 100)} ${one.before > 0 ? 'is more frequent' : 'is new'}`,
       html` in ${name(one)}${one.version && html` ${clientText(one.version, 60)}`}:
-      ${wholeNumber(one.events)} ${plural(one.events, 'event')}${one.before > 0 && `, ${wholeNumber(one.before)} in older versions`}`,
+      ${wholeNumber(one.events)}
+      ${plural(one.events, 'event')}${one.before > 0 && `, ${wholeNumber(one.before)} in older versions`}`,
     ]),
     sentence(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),
