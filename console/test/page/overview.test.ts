@@ -32,7 +32,12 @@ t.test('the first event is counted at once, and the checklist knows it', async (
   t.match(text, /<h2>Events<\/h2>\s*<b>1<\/b>/)
   t.match(text, /<h2>Active devices<\/h2>\s*<b>1<\/b>/)
   t.match(textOf(text), /The first hour .*done: Send an event/)
-  t.match(text, 'curl https://in.example.com/api/feedback')
+  const lines = [...text.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, line = '']) =>
+    line.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))).trim(),
+  )
+  t.match(lines[0], /^curl https:\/\/in.example.com\/api\/log .* -d '\{\n {2}"bundle/)
+  t.match(lines[1], /^curl https:\/\/in.example.com\/api\/feedback .* -F 'payload=\{\n {2}"bundle/)
+  for (const line of lines) t.ok(JSON.parse(/\{[^]*\}/.exec(line)?.[0] ?? ''), line)
   t.notMatch(text, 'not counted')
 })
 
