@@ -15,7 +15,7 @@ import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
 import { applicationPath, listPath, recordPath, shortLink, timeElement } from './links.ts'
-import { badge, card, countedNote, details, list, pager } from './parts.ts'
+import { badge, card, countedNote, details, list, mute, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -54,16 +54,30 @@ export function catalogueView(options: {
       ${pager(page, (number) => applicationPath(application, `?tab=catalogue&${id}=${number}#${id}`))}`,
       id,
     )
+  const sections = [
+    section(
+      'drift',
+      html`New in each version <small>${countedNote(options)}</small>`,
+      drift,
+      driftTable(application, drift.rows, codes),
+    ),
+    section('warnings', 'Data quality', warnings, warningTable(warnings.rows)),
+    section(
+      'entries',
+      html`Events and params <small>all that is stored</small>`,
+      entries,
+      entryTable(application, entries.rows),
+    ),
+  ]
+  const isCounted = entries.rows.length > 0 || entries.number > 1
   return document({
     header,
+    view: 'overview',
     title: 'Catalogue',
-    tools: html`<small>${codesNote(codes)}</small>`,
+    tools: isCounted && html`<small>${codesNote(codes)}</small>`,
     heading: clientText(application, 300),
-    crumbs: html`<a href="${applicationPath(application)}">Overview</a>`,
     body: html`${applicationTabs(application, 'catalogue')}
-    ${section('drift', html`New in each version <small>${countedNote(options)}</small>`, drift, driftTable(application, drift.rows, codes))}
-    ${section('warnings', 'Data quality', warnings, warningTable(warnings.rows))}
-    ${section('entries', html`Events and params <small>all that is stored</small>`, entries, entryTable(application, entries.rows))}`,
+    ${isCounted ? sections : mute('Not counted yet. The catalogue is counted at least every hour, and every minute while few events are stored.')}`,
   })
 }
 
