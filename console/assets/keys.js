@@ -36,6 +36,9 @@ addEventListener('keydown', (event) => {
     event.preventDefault()
     find.select()
   } else {
-    document.querySelector(`a[data-key="${CSS.escape(key)}"]`)?.click()
+    const menu = key === 'Escape' && document.querySelector('.apps[open] > summary')
+    const one = menu || document.querySelector(`a[data-key="${CSS.escape(key)}"]`)
+    if (menu) menu.focus()
+    one?.click()
   }
 })

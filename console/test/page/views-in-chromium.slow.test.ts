@@ -91,6 +91,7 @@ if (executablePath === undefined) {
     '/search?q=019abe10-f70d-797e-856d-48dc369b47fe',
     '/search?q=purchse',
     `/events?app=${application}`,
+    '/help/webhook',
   ]
 
   t.test('views of ordinary records are small, and accessible in light and dark', async (t) => {
@@ -180,6 +181,12 @@ if (executablePath === undefined) {
       )
       t.ok(parseFloat(outline) >= 2, `${await focused()}: ${outline}`)
     }
+    await tab.focus('.apps summary')
+    await tab.keyboard.press('Enter')
+    await tab.keyboard.press('Tab')
+    await tab.keyboard.press('Escape')
+    t.equal(await tab.locator('.apps[open]').count(), 0)
+    t.equal(await focused(), 'All applications')
     await tab.focus('details.numbers summary')
     await tab.keyboard.press('Enter')
     t.ok(await tab.locator('details.numbers[open]').count())
