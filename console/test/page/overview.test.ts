@@ -39,6 +39,9 @@ t.test('the first event is counted at once, and the checklist knows it', async (
   t.match(lines[1], /^curl https:\/\/in.example.com\/api\/feedback .* -F 'payload=\{\n {2}"bundle/)
   for (const line of lines) t.ok(JSON.parse(/\{[^]*\}/.exec(line)?.[0] ?? ''), line)
   t.notMatch(text, 'not counted')
+  const feedback = await view(url, '/feedback')
+  t.match(feedback.text, 'None yet.')
+  t.match((await view(url, '/feedback?text=slow')).text, 'Nothing matches.')
 })
 
 t.test('the overview says what changed, with the remedy, and links it', async (t) => {
@@ -95,6 +98,9 @@ t.test('one application is carried through all views, and rows name it only with
         `href="${to}com.example.other"`,
         `${path} leads to ${to}`,
       )
+  const catalogue = textOf((await view(url, '/applications/com.example.other?tab=catalogue')).text)
+  t.match(catalogue, 'Not counted yet.', 'its first event is younger than the catalogue')
+  t.notMatch(catalogue, /None\.|no device\.version_code/)
   const overview = await fetch(`${url}/?app=com.example.other`, { redirect: 'manual' })
   t.equal(overview.headers.get('location'), '/applications/com.example.other?period=24h')
 })

@@ -29,7 +29,7 @@ import {
   timeElement,
 } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { ago, bars, card, choice, list, meta, mute, periodLinks } from './parts.ts'
+import { ago, bars, card, choice, list, meta, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 interface Inbox {
@@ -61,7 +61,6 @@ export function feedbackList(options: Inbox): Html {
       ${chips(options, counted)}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
-          ${mute(found.rows.length === 0 && query === '' && 'No feedback yet.')}
           <ol>
             ${found.rows.map((row) => item(row, options, listed))}
           </ol>

@@ -124,7 +124,7 @@ export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html |
     )
   const more = alerts.length - items.length
   return card(
-    html`Alerts <small>intake alerts show</small>`,
+    html`Alerts <small>./intake alerts show</small>`,
     html`${list(items)} ${mute(more > 0 && `and ${wholeNumber(more)} more`)}`,
   )
 }

@@ -26,7 +26,7 @@ export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
     label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}. The table below has every step.`,
     legend: html`<p class="legend">
       ${names.map(([series, name]) => legendKey(series, name))}<span
-        >The last bar is not over yet.</span
+        >The last bar is not complete yet.</span
       >
     </p>`,
     href: (from) => listPath('logs', stepAt(from, steps)),

@@ -31,11 +31,11 @@ export function searchView(header: Header, query: string, { found, near }: Match
     body:
       found.length > 0
         ? groups
-        : html`<p>
-              ${query !== '' && 'Nothing has this name or id. '}Search for an id, an e-mail address,
-              a user or device, or a part of the name of an event, param or application.
-            </p>
-            ${nearCard(near)}`,
+        : html`${card(
+            query === '' ? 'What can be found' : 'Nothing has this name or id',
+            'An id, an e-mail address, a user or device, or a part of the name of an event, param or application.',
+          )}
+          ${nearCard(near)}`,
   })
 }
 
