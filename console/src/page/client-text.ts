@@ -34,7 +34,7 @@ export const listText = (text: string, lengthMax: number): HtmlValue =>
 
 /** A part with an odd index is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
-  return index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`
+  return index % 2 === 0 ? part : html`<code>${codeOf(part)}</code>`
 }
 
 function note(count: number, what: string): Html | undefined {

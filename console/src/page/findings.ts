@@ -60,7 +60,7 @@ export async function readFindings(
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
-      min(hour) AS first, max(hour) AS last, ${cutName('argMax(version_name, hour)')} AS version
+      max(hour) AS last
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
@@ -87,15 +87,14 @@ export async function readFindings(
          OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
        ORDER BY events DESC, bundle_identifier, event`,
     ),
-    read<EventFinding & { version: string }>(
-      `SELECT bundle_identifier, '' AS event, '' AS version, sum(before) AS events,
-         1000 * toUnixTimestamp(max(last)) AS atMs
+    read<Omit<EventFinding, 'event'>>(
+      `SELECT bundle_identifier, sum(before) AS events, 1000 * toUnixTimestamp(max(last)) AS atMs
        FROM (${days}) GROUP BY bundle_identifier
        HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3
        ORDER BY events DESC, bundle_identifier`,
     ),
-    read<EventFinding & { version: string }>(
-      `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs, version
+    read<EventFinding>(
+      `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs
        FROM (${days})
        WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (

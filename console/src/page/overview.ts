@@ -9,10 +9,8 @@ import {
   readCountedAt,
   readTopEvents,
   readTotals,
-  type ApplicationCounts,
-  type TopEvent,
-  type Totals,
 } from './read-counts.ts'
+import type { ApplicationCounts, TopEvent, Totals } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { type FeedbackSummary } from './records.ts'
 import { createViewParts, type ViewParts } from './without-clickhouse.ts'

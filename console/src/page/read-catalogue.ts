@@ -1,10 +1,5 @@
-import {
-  cutName,
-  ofApplication,
-  readPage,
-  type NumberedPage,
-  type RecordReader,
-} from './records.ts'
+import { cutName, ofApplication, readPage } from './records.ts'
+import type { NumberedPage, RecordReader } from './records.ts'
 
 export interface CatalogueEntry {
   event: string

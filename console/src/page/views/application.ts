@@ -13,16 +13,7 @@ import type { Header, KeyBudget } from '../worker-state.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, listLink, listPath } from './links.ts'
-import {
-  behindAlert,
-  card,
-  choice,
-  mute,
-  partialAlert,
-  periodLinks,
-  segments,
-  tile,
-} from './parts.ts'
+import { warnings, card, choice, mute, periodLinks, segments, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { countTile, eventBars, latestFeedback } from './summary.ts'
 import { crashCard, crashFreeOf, versionCard, weekCard } from './usage.ts'
@@ -66,7 +57,7 @@ export function applicationView(options: {
     view: 'overview',
     title: 'Application',
     heading: clientText(application, 300),
-    alert: html`${behindAlert(header)}${data.isPartial && partialAlert}`,
+    alert: warnings(header, data.isPartial),
     tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
     body: html`${applicationTabs(application, 'overview')}${findingList(options)}
       <div class="grid g4">

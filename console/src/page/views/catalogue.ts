@@ -2,19 +2,14 @@ import { plural } from '@intake/runtime'
 import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import {
-  type Catalogue,
-  type CatalogueEntry,
-  type VersionCode,
-  type DriftEntry,
-  type WarningEntry,
-} from '../read-catalogue.ts'
+import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts'
+import type { VersionCode, WarningEntry } from '../read-catalogue.ts'
 import type { NumberedPage } from '../records.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
-import { applicationPath, listPath, recordPath, shortLink, timeElement } from './links.ts'
+import { applicationPath, listPath, recordPath, shortLink, timeTag } from './links.ts'
 import { badge, card, countedNote, details, list, mute, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
@@ -148,7 +143,7 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
         html`${name(event, path)}<br /><span class="mute">${listText(version_name, 60)}</span>`,
     ],
     ['Events', ({ records }) => records, 'num'],
-    ['Last', ({ last_seen }) => timeElement(last_seen)],
+    ['Last', ({ last_seen }) => timeTag(last_seen)],
     [
       'Example',
       ({ example }) =>
@@ -170,7 +165,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     ['Events', ({ records }) => records, 'num'],
     ['Devices (peak day)', ({ devices }) => devices, 'num'],
     ['Newest version', ({ newest_version }) => listText(newest_version, 60)],
-    ['Last', ({ last_seen }) => timeElement(last_seen)],
+    ['Last', ({ last_seen }) => timeTag(last_seen)],
   ])
 }
 

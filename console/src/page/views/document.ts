@@ -7,7 +7,7 @@ import { shortDuration } from '../numbers.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { searchLengthMax } from '../search.ts'
 import { clockTime, zoneLabel, zoneName } from '../zone.ts'
-import { applicationPath, applicationTag, withApp } from './links.ts'
+import { applicationPath, appTag, withApp } from './links.ts'
 import { badge, choice, details, icon, list, segments } from './parts.ts'
 
 const views = {
@@ -132,10 +132,10 @@ function appSwitch({ app, applications }: Header, view: View): Html | undefined 
   if (app === undefined && applications.length < 2) return undefined
   const all = 'All applications'
   const links = [undefined, ...applications].map((name) => {
-    const content = name && html`${applicationTag(name)} <small>${listText(name, 60)}</small>`
+    const content = name && html`${appTag(name)} <small>${listText(name, 60)}</small>`
     return choice(viewPath(view, name), content ?? all, name === app)
   })
-  return details(app === undefined ? all : applicationTag(app), list(links), 'apps')
+  return details(app === undefined ? all : appTag(app), list(links), 'apps')
 }
 
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {

@@ -14,7 +14,7 @@ import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
-import { behindAlert, card, mute, periodLinks } from './parts.ts'
+import { warnings, card, mute, periodLinks } from './parts.ts'
 import { nearCard } from './search.ts'
 
 export function eventList(options: {
@@ -36,7 +36,7 @@ export function eventList(options: {
     header,
     view: 'events',
     title: 'Events',
-    alert: behindAlert(header),
+    alert: warnings(header),
     tools: periodLinks(period, '/events', { query }),
     body: html`${filterForm({ path: '/events', search: listed, suggestions })} ${nearCard(near)}
     ${histogram({ header, search: rest, counts, steps })}

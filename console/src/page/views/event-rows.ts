@@ -5,7 +5,7 @@ import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'
 import { localTime } from '../zone.ts'
-import { applicationTag, msOf, recordPath, shortLink, shortTime, withApp } from './links.ts'
+import { appTag, msOf, recordPath, shortLink, shortTime, withApp } from './links.ts'
 import { filterableParams, paramList } from './params.ts'
 import { badge } from './parts.ts'
 
@@ -52,7 +52,7 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? applicationTag(bundle_identifier) : html`<i></i>`}<span
+        ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? appTag(bundle_identifier) : html`<i></i>`}<span
           >${listText(version ?? '', 100)}</span
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>

@@ -162,7 +162,13 @@ export const ago = (ms: number, nowMs: number): string =>
 export const badge = (content: HtmlValue, variant = 'secondary'): Html =>
   html`<span class="badge" data-variant="${variant}">${content}</span>`
 
-export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
+/** What to know before reading numbers: what is down, what is behind, what could not be counted. */
+export const warnings = (header: Header, isPartial = false): Html => {
+  const down = header.problems.filter(({ state }) => state === 'down')
+  return html`${down.map(problemAlert)}${behindAlert(header)}${isPartial && partialAlert}`
+}
+
+function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined
   const waiting =
@@ -188,7 +194,7 @@ export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
     ${icon('warn')}<span>${content}</span>
   </p>`
 
-export const partialAlert = alert(
+const partialAlert = alert(
   'warning',
   html`<b>Some parts could not be counted.</b> ClickHouse took too long, or needed too much memory.
     What is missing here is empty or zero.`,
