@@ -8,9 +8,8 @@ import { table } from './table.ts'
 import { localTime } from './zone.ts'
 
 /**
- * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
- * desktop, and text keeps its size. The SVG contains numbers, times and fixed texts, but never a
- * text from a client.
+ * Charts are SVG: x in percent and y in pixels, so that one picture fits a phone and a desktop. They
+ * contain numbers, times and fixed texts, but never a text from a client.
  */
 
 /** What a column, bar or mark stands for: a colour or pattern of the style sheet. */
@@ -23,8 +22,8 @@ interface Chart {
   points: readonly Point[]
   stepMs: number
   /**
-   * What a step's columns stand for, stacked from bottom to top, with its heading in the table. The
-   * SVG does not show it. A text from a client must be given as `Html`, which is escaped.
+   * From bottom to top, with the heading in the table, which the SVG does not show. A text from a
+   * client must be given as `Html`, which is escaped.
    */
   columns: readonly (readonly [Series, name: string | Html])[]
   /** Screen readers read it instead of the chart. */

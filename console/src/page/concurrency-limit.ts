@@ -4,9 +4,8 @@ import { PageError } from './page-error.ts'
 
 export interface ConcurrencyLimit {
   /**
-   * Runs `work` when a place is free, and returns its result. The place becomes free again only
-   * when the work has settled, and the response has been sent or its connection is closed. If a
-   * reader leaves early, the place therefore remains taken until the work has settled.
+   * Runs `work` when a place is free. The place is taken until the work has settled, also if the
+   * reader leaves early, and the response has been sent or its connection is closed.
    *
    * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
    */

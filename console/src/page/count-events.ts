@@ -6,10 +6,7 @@ import type { Search } from './search.ts'
 const hourMs = 3_600_000
 /** Stored counts are used only for hours that ended at least this long before they were counted. */
 const uncountedMs = hourMs
-/**
- * The longest period that is counted from the records themselves. There is no such limit for a
- * search for a user or a device, because the table has an index for each of them.
- */
+/** The longest period that is counted from the records; users and devices have an index. */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
 export interface EventCounts {
@@ -20,13 +17,9 @@ export interface EventCounts {
 }
 
 /**
- * Counts the matching events in each step, by the time they happened. If possible, older hours come
- * from the counts that workers store, and only the latest hours are counted from the records. This
- * is possible if the search is only by application, event and version, and the steps are whole
- * hours. Otherwise all hours are counted from the records.
+ * Counts the matching events in each step, by the time they happened. In steps of whole hours, and
+ * for a search by application, event and version only, older hours come from the stored counts.
  *
- * @param counts creates the reader of counts, as in `ViewContext`
- * @param options.countedAtMs when the hours were last counted, in ms since 1970; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names
  * neither a user nor a device, unless few events are stored
  */

@@ -25,10 +25,7 @@ const distanceMax = 3
 /** Names are compared letter by letter, which is dear for long ones. */
 const nearLengthMax = 60
 
-/**
- * Searches the names of events, params and applications for a text, and the users for one with
- * exactly this name. Reads counts, and the records of one user through their index.
- */
+/** Searches names of events, params and applications for a text, and users for this whole name. */
 export async function findAnything(
   readCounts: () => Promise<CountReader>,
   text: string,

@@ -139,10 +139,8 @@ export interface RaisedAlert {
 const alertsMax = 200
 
 /**
- * Reads the alerts that fire or are unknown, the latest first. There are none while the reader has
- * no right to read them, as after an upgrade of a server whose users were made by hand.
- *
- * @param application limits the result to one application
+ * The alerts that fire or are unknown, the latest first; none while the reader has no right to read
+ * them, as after an upgrade of a server whose users were made by hand.
  */
 export async function readRaisedAlerts(
   reader: RecordReader,

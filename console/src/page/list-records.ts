@@ -48,10 +48,7 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/**
- * Lists the events that a device sent closest to the time of a record: at most `rowsMax` before it
- * and at most `rowsMax` after it. Both lists are sorted newest first.
- */
+/** The events of the record's device nearest to it, `rowsMax` on each side, newest first. */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,

@@ -55,11 +55,7 @@ const awayTimeoutMs = 1_000
 /** `long` is for counts of long periods, `brief` for data that many readers request at once. */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
-/**
- * Serves the read-only page: arrivals, feedback with its pictures, events, dead letters and the
- * state of the queue. Its routes authenticate their own requests. Routes that are registered
- * elsewhere are not affected.
- */
+/** Serves the page. Its routes authenticate their own requests; other routes are not affected. */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, store, keepsMetadata = false, state } = options
   const reader = withLimits(options.reader)

@@ -18,9 +18,8 @@ export interface Picture {
 const bytesMax = 32 * 1024 * 1024
 
 /**
- * Reads the original of a picture, or its thumbnail. The row of the feedback contains the size and
- * the SHA-256 that the original must have. Metadata is removed from the original unless
- * `keepsMetadata` is set, because gateways of earlier versions stored pictures with metadata.
+ * Reads the original of a picture, which must have the size and the SHA-256 of its row, or its
+ * thumbnail. Unless `keepsMetadata` is set, metadata is removed: earlier gateways stored it.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
  *   the picture is missing in the store or differs from the row, or its structure cannot be read

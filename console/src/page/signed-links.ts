@@ -9,13 +9,11 @@ export interface SignedLinks {
 const lifetimeMs = 15 * 60_000
 
 /**
- * Signs and checks links. Workers with the same password and secret accept each other's links, even
- * after a restart. If the password or the secret is missing, links are valid only until this
- * process ends. The key is derived from the password and the secret. If it depended on the password
- * alone, anyone could use a link to test guesses of the password.
+ * Consoles with the same password and secret accept each other's links, even after a restart. If one
+ * is missing, links are valid until this process ends. A key of the password alone would let anyone
+ * test guesses of the password with a link.
  *
- * @param secret known to the workers only, and not guessable
- * @param wallMs returns the current time in ms since 1970
+ * @param secret known to the consoles only, and not guessable
  */
 export function createSignedLinks(
   password: string | undefined,

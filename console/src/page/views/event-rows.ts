@@ -21,10 +21,9 @@ export const eventRows = (
   </ol>`
 
 /**
- * Shows an event in few bytes, because a list has many rows: a row has few classes, and contains
- * each value once. The style sheet finds the cells by their elements. Links to the same view have
- * no path, only a query string. They keep the filters of the view, but not a period that was chosen
- * by name. The live view's script recognises an event by the links of its row.
+ * Shows an event in few bytes, because a list has many: the style sheet finds the cells by their
+ * elements, and links to the same view have only a query string. They keep the filters of the view,
+ * but not a period that was chosen by name. The script of live knows an event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`

@@ -29,10 +29,7 @@ export const listLink = (kind: ListKind, search: ListSearch, content: HtmlValue)
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
-/**
- * Browsers resolve `.` and `..` in a path even if they are escaped, so they get a `=`; a name with a
- * `=` gets another one, so that `applicationOf` can always remove one.
- */
+/** Browsers resolve `.` and `..` even if escaped: they get a `=`, which `applicationOf` removes. */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
