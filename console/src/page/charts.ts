@@ -91,7 +91,7 @@ export function chart(options: Chart): Html {
   return html`<p class="vh">${label}</p>
     <svg class="chart" aria-hidden="true" height="${bottom + 24}">
       ${grid.map((value) => html`<line x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" /><text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}
-      <line class="axis" x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />
+      <line x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />
       ${bars}${labels}${links}</svg
     >${legend}${numbersTable({ ...options, href })}`
 }

@@ -74,11 +74,7 @@ export async function readApplications(
   }))
 }
 
-export interface Totals {
-  events: number
-  devices: number
-  feedback: number
-}
+export type Totals = Record<'events' | 'devices' | 'feedback', number>
 export const noTotals: Totals = { events: 0, devices: 0, feedback: 0 }
 
 export async function readTotals(

@@ -1,10 +1,6 @@
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 
-export interface SignedLinks {
-  /** Appends the time at which the path expires, and a signature of the path and this time. */
-  sign(path: string): string
-  isValid(path: string, query: URLSearchParams): boolean
-}
+export type SignedLinks = ReturnType<typeof createSignedLinks>
 
 const lifetimeMs = 15 * 60_000
 
@@ -19,7 +15,7 @@ export function createSignedLinks(
   password: string | undefined,
   secret: string | undefined,
   wallMs: () => number = () => Date.now(),
-): SignedLinks {
+) {
   const key =
     password === undefined || !secret
       ? randomBytes(32)
@@ -28,12 +24,13 @@ export function createSignedLinks(
     createHmac('sha256', key).update(`${path}\n${expires}`).digest()
 
   return {
-    sign(path) {
+    /** Appends the time at which the path expires, and a signature of the path and this time. */
+    sign(path: string): string {
       const expires = String(Math.floor((wallMs() + lifetimeMs) / 1000))
       return `${path}?expires=${expires}&signature=${signatureOf(path, expires).toString('base64url')}`
     },
 
-    isValid(path, query) {
+    isValid(path: string, query: URLSearchParams): boolean {
       const expires = query.get('expires') ?? ''
       const given = Buffer.from(query.get('signature') ?? '', 'base64url')
       const expected = signatureOf(path, expires)

@@ -16,22 +16,14 @@ export async function unlessClickHouseFails<Data>(
   }
 }
 
-export interface ViewParts {
-  /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
-  orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data>
-  /**
-   * Whether a part could not be read.
-   *
-   * @throws {ClickHouseError} if none could be read: then the view has nothing to show
-   */
-  isPartial(): boolean
-}
+export type ViewParts = ReturnType<typeof createViewParts>
 
-export function createViewParts(): ViewParts {
+export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    async orElse(reading, otherwise) {
+    /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
+    async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading
         read += 1
@@ -42,7 +34,8 @@ export function createViewParts(): ViewParts {
         return otherwise
       }
     },
-    isPartial() {
+    /** @throws {ClickHouseError} if no part could be read: then the view has nothing to show */
+    isPartial(): boolean {
       if (failure !== undefined && read === 0) throw failure
       return failure !== undefined
     },

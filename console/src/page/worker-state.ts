@@ -5,7 +5,7 @@ import type { ReportingProcesses, ReportingService } from '@intake/redis'
 
 export type Backlog = Pick<
   NonNullable<ReturnType<BacklogMonitor['of']>>,
-  'waiting' | 'active' | 'delayed' | 'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
+  'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
 >
 
 export interface KeyBudget {

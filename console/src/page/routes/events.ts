@@ -12,13 +12,8 @@ import type { ViewContext } from './context.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 
 /** `GET /events`: a list with a histogram. */
-export function eventRoutes({
-  reader,
-  counts: countReader,
-  cached,
-  cachedBriefly,
-  view,
-}: ViewContext) {
+export function eventRoutes(context: ViewContext) {
+  const { reader, counts: countReader, cached, cachedBriefly, view } = context
   view('/events', async ({ query, header }) => {
     const typed = withTyped(query, 'logs')
     if (typed !== undefined) return { path: `/events?${typed}` }

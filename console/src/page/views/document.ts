@@ -78,6 +78,11 @@ export function problemView(header: Header, status: number, message: string): Ht
   return document({ header, title: `Error ${status}`, body })
 }
 
+const plain = html`maxlength="${searchLengthMax}" autocomplete="off" spellcheck="false"`
+
+export const textField = (name: string, placeholder: string, more: Html): Html =>
+  html`<input id="${name}" name="${name}" placeholder="${placeholder}" ${more} ${plain} />`
+
 /** The fields of a form that keep what a query string says. */
 export const hiddenFields = (fields: readonly (readonly [name: string, value: string])[]): Html[] =>
   fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
@@ -87,8 +92,7 @@ function zoneForm({ url }: Header): Html {
   const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
   const zone = zoneName() === 'UTC' ? '' : zoneName()
   return html`<form class="zone" action="${path}">
-    <label for="tz">Times are in</label
-    ><input id="tz" name="tz" value="${zone}" placeholder="UTC" maxlength="60" />
+    <label for="tz">Times are in</label>${textField('tz', 'UTC', html`value="${zone}"`)}
     ${hiddenFields(fields)}<button class="outline small">Change</button>
   </form>`
 }
@@ -112,17 +116,7 @@ function headerOf({ header, view, query = '' }: DocumentOptions): Html {
       <label class="vh" for="q"
         >Find an id, e-mail, event, user, device, param or application</label
       >
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value="${query}"
-        maxlength="${searchLengthMax}"
-        placeholder="Find anything"
-        autocomplete="off"
-        spellcheck="false"
-        required
-      />${app !== undefined && hiddenFields([['app', app]])}
+      ${textField('q', 'Find anything', html`type="search" value="${query}" required`)}${app !== undefined && hiddenFields([['app', app]])}
     </form>
     ${freshnessOf(header, view === 'feedback' ? 'feedback' : 'logs')}
   </header>`

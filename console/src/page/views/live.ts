@@ -60,7 +60,7 @@ export function liveView(options: {
 }
 
 export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
-  html`<aside class="side" id="beside">
+  html`<aside class="grid" id="beside">
     ${card(
       'Not arriving?',
       html`${mute('Refused in the last 30 minutes, for all keys:')} ${refusalList(refusals, names)}

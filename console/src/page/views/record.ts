@@ -47,7 +47,7 @@ export function recordView(options: RecordOptions): Html {
     body: html`${isFeedback && html`<article class="card big">${feedbackPane({ ...options, columns })}</article>`}
       <div class="grid split">
         <div>${!isFeedback && params(found.record)} ${timeline(found, header.app)}</div>
-        <aside class="side">${howOftenCard(options)} ${who(options)}</aside>
+        <aside class="grid">${howOftenCard(options)} ${who(options)}</aside>
       </div>`,
   })
 }

@@ -180,9 +180,6 @@ function queueTable(header: Header): Html {
     table('Queues', rows, [
       ['Queue', ({ kind }) => (kind === 'logs' ? 'Events' : 'Feedback')],
       ['State', ({ kind }) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-      ['Frames waiting', ({ waiting }) => waiting ?? absent, 'num'],
-      ['In progress', ({ active }) => active ?? absent, 'num'],
-      ['Postponed', ({ delayed }) => delayed ?? absent, 'num'],
       ['Rows', (row) => row.rows ?? absent, 'num'],
       ['Oldest row', (row) => seconds(row.oldestAgeSeconds), 'num'],
       ['Drained in', (row) => seconds(row.secondsToDrain), 'num'],
