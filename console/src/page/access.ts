@@ -45,9 +45,8 @@ export async function guardAccess(
   const requirePassword = async (given: string, request: FastifyRequest) => {
     for (const limit of limits) {
       const tried = await limit(request, { increment: false })
-      if (!tried.isAllowed && tried.remaining === 0) {
+      if (!tried.isAllowed && tried.remaining === 0)
         throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
-      }
     }
     if (isEqual(given, password)) return
     for (const limit of limits) await limit(request)
@@ -84,9 +83,8 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /** Browsers send `sec-fetch-site` only to https and loopback URLs; elsewhere the result is false. */
-function isFromOtherSite({ headers }: FastifyRequest): boolean {
-  return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
-}
+const isFromOtherSite = ({ headers }: FastifyRequest): boolean =>
+  ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 
 /**
  * The group in which a wrong password is counted, each with its own limits, so that no foreign page
@@ -98,9 +96,8 @@ function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   return isPart(request) ? 'part' : 'reader'
 }
 
-function isPart({ headers }: FastifyRequest): boolean {
-  return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
-}
+const isPart = ({ headers }: FastifyRequest): boolean =>
+  !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {
   const isLocal = [socket.localAddress, socket.remoteAddress].every((address) =>

@@ -1,5 +1,6 @@
 import type { CountReader } from './count-reader.ts'
 import { whereOf } from './list-records.ts'
+import { readCountedAt } from './read-counts.ts'
 import { seriesOf, startsOf, stepOf, type Steps } from './period.ts'
 import type { Search } from './search.ts'
 
@@ -25,12 +26,13 @@ export interface EventCounts {
  */
 export async function countEvents(
   counts: (recordsFromMs?: number) => Promise<CountReader>,
-  options: { search: Search; steps: Steps; countedAtMs: number | undefined },
+  search: Search,
+  steps: Steps,
 ): Promise<EventCounts | undefined> {
-  const { search, steps, countedAtMs } = options
-  const { isExact } = await counts()
+  const stored = await counts()
+  const { isExact } = stored
+  const countedAtMs = isExact ? undefined : await readCountedAt(stored)
   const isCounted =
-    !isExact &&
     countedAtMs !== undefined &&
     (['user', 'device', 'key', 'paths'] as const).every((name) => search[name] === undefined) &&
     steps.stepMs % hourMs === 0

@@ -38,12 +38,8 @@ export async function readFeedbackCsv(
      ORDER BY time DESC, id DESC LIMIT ${rowsMax}`,
     params,
   )
-  return [
-    names.join(','),
-    ...rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(',')),
-  ]
-    .map((line) => `${line}\r\n`)
-    .join('')
+  const lines = rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(','))
+  return [names.join(','), ...lines, ''].join('\r\n')
 }
 
 /** What a spreadsheet takes for the beginning of a formula; the last four are full-width forms. */

@@ -73,7 +73,9 @@ export async function readFindings(
            sum(events) - number AS before, min(hour) AS first, any(begin) AS begin,
            any(of_newest) AS of_newest, any(of_others) AS of_others,
            ${cutName('argMax(version_name, (code, hour))')} AS version
-         FROM (SELECT *, ifNull(version_code, 0) AS code FROM ${reader.hours} WHERE ${month} AND ${where}) AS one
+         FROM (
+           SELECT bundle_identifier, event, hour, events, version_name, ifNull(version_code, 0) AS code
+           FROM ${reader.hours} WHERE ${month} AND ${where}) AS one
          INNER JOIN (
            SELECT bundle_identifier, max(code) AS newest, argMax(number, code) AS of_newest,
              sum(number) - of_newest AS of_others, min(first) AS begin

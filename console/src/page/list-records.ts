@@ -94,7 +94,6 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
-/** The SQL condition of a search in a window of time, and the parameters of both. */
 export function whereOf(
   search: Search,
   window: TimeWindow,

@@ -57,7 +57,6 @@ function readArrived(
   )
 }
 
-/** The eight most frequent names of the events that arrived in the last minute. */
 export function readFrequentArrivals(reader: RecordReader, search: Search, nowMs: number) {
   const window = since(nowMs - 60_000, nowMs)
   const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')

@@ -165,24 +165,16 @@ function send(reply: FastifyReply, made: Html | CsvFile): FastifyReply {
     .send(made.csv)
 }
 
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?', 1)[0] ?? ''
-}
-
-function queryOf({ url }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(url.split('?').slice(1).join('?'))
-}
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
-const accessDenied = 497
-const wrongCredentials = 516
+const refused: readonly unknown[] = [497, 516]
 
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
-    const { code } = error
-    const isDenied = code === accessDenied || code === wrongCredentials
-    const message = isDenied
+    const message = refused.includes(error.code)
       ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
       : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
     return { statusCode: 503, message }

@@ -80,7 +80,6 @@ export interface VersionCode {
   events: number
 }
 
-/** Reads the eight highest version codes. */
 export const readVersionCodes = (reader: RecordReader, application: string) =>
   reader.query<VersionCode>(
     `SELECT toString(version_code) AS code,

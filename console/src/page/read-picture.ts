@@ -33,17 +33,14 @@ export async function readPicture(
   const attachment = await findAttachment(reader, { key: originalKey(key), id })
   if (attachment?.thumbnail_key === key) return readThumbnail(store, key, `${id}-${number}`)
   const extension = imageTypes.get(attachment?.content_type ?? '')
-  if (attachment?.key !== key || extension === undefined) {
+  if (attachment?.key !== key || extension === undefined)
     throw new PageError(404, 'No feedback has this picture.')
-  }
-  if (attachment.bytes > bytesMax) {
+  if (attachment.bytes > bytesMax)
     throw new PageError(413, 'The picture is too large to be shown. Read it from the object store.')
-  }
   const body = await store.get(key, { bytesMax: attachment.bytes })
   if (body === undefined) throw new PageError(502, 'The picture is not in the object store.')
-  if (body.length !== attachment.bytes || (await sha256InTurns(body)) !== attachment.sha256) {
+  if (body.length !== attachment.bytes || (await sha256InTurns(body)) !== attachment.sha256)
     throw new PageError(502, 'The object in the store is not the picture that was accepted.')
-  }
   const contentType = attachment.content_type
   return {
     body: keepsMetadata ? body : withoutMetadata(body, contentType),

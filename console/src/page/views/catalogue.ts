@@ -4,7 +4,6 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts'
 import type { VersionCode, WarningEntry } from '../read-catalogue.ts'
-import type { NumberedPage } from '../records.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './application.ts'
@@ -37,33 +36,25 @@ export function catalogueView(options: {
 }): Html {
   const { header, application, catalogue, codes } = options
   const { drift, warnings, entries } = catalogue
-  const section = (
-    id: keyof Catalogue,
-    heading: HtmlValue,
-    page: NumberedPage<unknown>,
-    body: Html,
-  ) =>
-    card(
-      heading,
-      html`${body}
-      ${pager(page, (number) => applicationPath(application, `?tab=catalogue&${id}=${number}#${id}`))}`,
-      id,
-    )
-  const sections = [
-    section(
-      'drift',
-      html`New in each version <small>${countedNote(options)}</small>`,
-      drift,
-      driftTable(application, drift.rows, codes),
-    ),
-    section('warnings', 'Data quality', warnings, warningTable(warnings.rows)),
-    section(
-      'entries',
-      html`Events and params <small>all that is stored</small>`,
-      entries,
-      entryTable(application, entries.rows),
-    ),
-  ]
+  const sections = (
+    [
+      [
+        'drift',
+        html`New in each version <small>${countedNote(options)}</small>`,
+        driftTable(application, drift.rows, codes),
+      ],
+      ['warnings', 'Data quality', warningTable(warnings.rows)],
+      [
+        'entries',
+        html`Events and params <small>all that is stored</small>`,
+        entryTable(application, entries.rows),
+      ],
+    ] as const
+  ).map(([id, heading, rows]) => {
+    const pathOf = (page: number) =>
+      applicationPath(application, `?tab=catalogue&${id}=${page}#${id}`)
+    return card(heading, html`${rows} ${pager(catalogue[id], pathOf)}`, id)
+  })
   const isCounted = entries.rows.length > 0 || entries.number > 1
   return document({
     header,
@@ -71,7 +62,7 @@ export function catalogueView(options: {
     title: 'Catalogue',
     tools: isCounted && html`<small>${codesNote(codes)}</small>`,
     heading: clientText(application, 300),
-    body: html`${applicationTabs(application, 'catalogue')}
+    body: html`${applicationTabs(application, 'Catalogue')}
     ${isCounted ? sections : mute('Not counted yet. The catalogue is counted at least every hour, and every minute while few events are stored.')}`,
   })
 }
@@ -152,7 +143,6 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
   ])
 }
 
-/** The events, each with its params folded in. */
 function entryTable(application: string, entries: readonly CatalogueEntry[]): Html {
   const events = [...new Set(entries.map(({ event }) => event))].map((event) => {
     const own = entries.filter((entry) => entry.event === event)

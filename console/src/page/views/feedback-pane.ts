@@ -102,7 +102,6 @@ function mailTo(email: string, text: string): string {
   return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
 }
 
-/** It leads to the feedback that has the same value. */
 function chip(path: string, value: string, application: string): Html {
   const name = path.slice(path.lastIndexOf('.') + 1)
   const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`

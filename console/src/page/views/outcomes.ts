@@ -53,10 +53,8 @@ export function meaningOf(code: string): Html {
 
 export function keyName(id: string, names: KeyNames): Html {
   const name = names.get(id)
-  return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span
-      class="mono"
-      >${clientText(id, 100)}</span
-    >`
+  const shown = name !== undefined && html`${clientText(name, 100)} · `
+  return html`${shown}<span class="mono">${clientText(id, 100)}</span>`
 }
 
 const refusalsMax = 8

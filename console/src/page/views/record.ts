@@ -95,7 +95,6 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
   )
 }
 
-/** Columns that are shown elsewhere in the view. */
 const shownColumns = new Set(
   (
     'time received_at bundle_identifier unique_user_id api_key_id country device ' +

@@ -14,7 +14,6 @@ import { pictures, type SignPicture } from './pictures.ts'
 
 const titles = { events: 'Events', devices: 'Active devices', feedback: 'Feedback' } as const
 
-/** What the overview and the view of one application say of the same numbers. */
 export function countTile(
   { data, period, application }: { data: Summary; period: PeriodName; application?: string },
   name: keyof typeof titles,
