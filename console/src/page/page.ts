@@ -169,12 +169,12 @@ const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
-const refused: readonly unknown[] = [497, 516]
+const refused: ReadonlySet<unknown> = new Set([497, 516])
 
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
-    const message = refused.includes(error.code)
+    const message = refused.has(error.code)
       ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
       : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
     return { statusCode: 503, message }

@@ -4,7 +4,7 @@ import { chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { findChromium } from '@intake/test-kit/chromium'
-import { member } from '../../../packages/schema/test/fixture.ts'
+import { logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { keysScript, liveScript } from '../../src/page/assets.ts'
 import { demoRecords } from './demo-records.ts'
 import { ago, startRowStore } from './fixture.ts'
@@ -133,6 +133,11 @@ if (executablePath === undefined) {
       t.ok(await tab.locator('table.stack td').count(), path)
       t.same(await tab.evaluate<string[]>(hiddenCells), [], path)
     }
+    const device = { version_name: '9'.repeat(60) }
+    await insert('logs', [logRow({ id: uuidV7(ago(1)), time: ago(1), event: 'long', device })])
+    await tab.goto(`${url}/events?event=long`)
+    const width = "document.querySelector('.rows summary b').getBoundingClientRect().width"
+    t.ok((await tab.evaluate<number>(width)) > 100, 'a long version leaves the name its place')
   })
 
   t.test('the columns of the histogram are as high as their lists are long', async (t) => {

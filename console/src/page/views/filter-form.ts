@@ -11,7 +11,7 @@ import { list } from './parts.ts'
 /** Names that clients have sent and that the field suggests, by their word. */
 export type Suggestions = Readonly<Record<'event' | 'version', readonly NameCount[]>>
 
-const ofEvents = 'event:crash version:3.5.0 params.screen:cart'
+const ofEvents = 'event:crash params.screen:cart'
 const examples = {
   '/live': ofEvents,
   '/events': ofEvents,
