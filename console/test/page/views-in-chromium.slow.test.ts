@@ -133,8 +133,8 @@ if (executablePath === undefined) {
       t.ok(await tab.locator('table.stack td').count(), path)
       t.same(await tab.evaluate<string[]>(hiddenCells), [], path)
     }
-    const device = { version_name: '9'.repeat(60) }
-    await insert('logs', [logRow({ id: uuidV7(ago(1)), time: ago(1), event: 'long', device })])
+    const long = { event: 'long', device: { version_name: '9'.repeat(60) } }
+    await insert('logs', [logRow({ id: uuidV7(ago(1)), time: ago(1), ...long })])
     await tab.goto(`${url}/events?event=long`)
     const width = "document.querySelector('.rows summary b').getBoundingClientRect().width"
     t.ok((await tab.evaluate<number>(width)) > 100, 'a long version leaves the name its place')
