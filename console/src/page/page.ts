@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats, TimeoutError, withTimeout } from '@intake/runtime'
+import { limitRepeats } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
@@ -25,10 +25,10 @@ import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
 import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
-import { unlessClickHouseFails } from './without-clickhouse.ts'
+import { awayTimeoutMs, isAway, unlessClickHouseFails } from './without-clickhouse.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/document.ts'
-import { readHeader, type Header, type WorkerState } from './worker-state.ts'
+import { readHeader, type WorkerState } from './worker-state.ts'
 import { inZone, readZone } from './zone.ts'
 
 export interface PageOptions {
@@ -51,7 +51,6 @@ export interface PageOptions {
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** The connection of a view that takes longer is closed. */
 const viewTimeoutMs = 60_000
-const awayTimeoutMs = 1_000
 /** `long` is for counts of long periods, `brief` for data that many readers request at once. */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
@@ -124,19 +123,11 @@ const routes = [
   helpRoutes,
 ]
 
-const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
-
 /** @throws {PageError} 503 if a view takes longer than a second while ClickHouse is away */
 async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
-  try {
-    return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')
-  } catch (error) {
-    if (!(error instanceof TimeoutError || error instanceof ClickHouseError)) throw error
-    throw new PageError(
-      503,
-      'Accepting, not storing: ClickHouse does not respond. Nothing is lost.',
-    )
-  }
+  const made = await unlessClickHouseFails(making, awayTimeoutMs)
+  if (made !== undefined) return made
+  throw new PageError(503, 'Accepting, not storing: ClickHouse does not respond. Nothing is lost.')
 }
 
 function showProblems(app: FastifyInstance, { state, log, onFailed }: PageOptions): void {

@@ -1,15 +1,21 @@
 import { ClickHouseError } from '@intake/clickhouse'
 import { TimeoutError, withTimeout } from '@intake/runtime'
+import type { Header } from './worker-state.ts'
 
 /** A view is shown without its data if ClickHouse takes longer than this. */
 const timeoutMs = 4_000
+/** The same while ClickHouse is known to be away. */
+export const awayTimeoutMs = 1_000
+export const isAway = ({ problems }: Pick<Header, 'problems'>): boolean =>
+  problems.some(({ code }) => code === 'insert_retry')
 
 /** Undefined if ClickHouse reports an error or does not respond in time. */
 export async function unlessClickHouseFails<Data>(
   reading: Promise<Data>,
+  limitMs = timeoutMs,
 ): Promise<Data | undefined> {
   try {
-    return await withTimeout(reading, timeoutMs, 'reading ClickHouse')
+    return await withTimeout(reading, limitMs, 'reading ClickHouse')
   } catch (error) {
     if (error instanceof ClickHouseError || error instanceof TimeoutError) return undefined
     throw error

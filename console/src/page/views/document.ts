@@ -72,11 +72,8 @@ export function document(options: DocumentOptions): Html {
     </html> `
 }
 
-export function problemView(header: Header, status: number, message: string): Html {
-  const body = html`<p>${message}</p>
-    <p><a href="/">Overview</a></p>`
-  return document({ header, title: `Error ${status}`, body })
-}
+export const problemView = (header: Header, status: number, message: string): Html =>
+  document({ header, title: `Error ${status}`, body: html`<p>${message}</p>` })
 
 const plain = html`maxlength="${searchLengthMax}" autocomplete="off" spellcheck="false"`
 
