@@ -2,7 +2,9 @@
 const field = (target) => target.closest('input, textarea, select, [contenteditable]')
 const find = document.getElementById('q')
 const zone = document.getElementById('tz')
-if (zone && zone.value === '') zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+// Without a choice of the reader, times are in UTC, and the field offers the reader's zone.
+if (zone && zone.placeholder !== 'UTC')
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 // A picture opens large, over the page.
 const pictures = [...document.querySelectorAll('.big .pics a')].filter((link) =>

@@ -77,7 +77,7 @@ export const problemView = (header: Header, status: number, message: string): Ht
 
 const plain = html`maxlength="${searchLengthMax}" autocomplete="off" spellcheck="false"`
 
-export const textField = (name: string, placeholder: string, more: Html): Html =>
+export const textField = (name: string, placeholder: string, more?: Html): Html =>
   html`<input id="${name}" name="${name}" placeholder="${placeholder}" ${more} ${plain} />`
 
 /** The fields of a form that keep what a query string says. */
@@ -87,9 +87,9 @@ export const hiddenFields = (fields: readonly (readonly [name: string, value: st
 function zoneForm({ url }: Header): Html {
   const [path = '/', query = ''] = url.split('?', 2)
   const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
-  const zone = zoneName() === 'UTC' ? '' : zoneName()
+  const other = zoneName() === 'UTC' ? 'Europe/Berlin' : 'UTC'
   return html`<form class="zone" action="${path}">
-    <label for="tz">Times are in</label>${textField('tz', 'UTC', html`value="${zone}"`)}
+    <label for="tz">Times are in ${zoneName()}, or in</label>${textField('tz', other)}
     ${hiddenFields(fields)}<button class="outline small">Change</button>
   </form>`
 }

@@ -12,7 +12,7 @@ import { checklist } from './checklist.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, appTag } from './links.ts'
-import { arrivalChart, refusalList } from './outcomes.ts'
+import { arrivalChart, meaningOf, refusalList } from './outcomes.ts'
 import {
   ago,
   badge,
@@ -95,7 +95,7 @@ function tiles(options: OverviewOptions): Html {
       title: 'Refused',
       value: wholeNumber(refused),
       note: html`${compared(refused, refusedBefore)} last
-      ${periods[period].name}${reason && html`; mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`}`,
+      ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
       chart: sparkOf('refused'),
       isWarning: refused > 0.01 * (accepted + refused),
     })}
