@@ -24,6 +24,9 @@ export interface Operation {
   budget: ByteBudget
 }
 
+/** Creates the hook that checks the requests of an operation before their bodies are read. */
+export type BeforeBody = (operation: Operation) => onRequestHookHandler
+
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
  * maximum, an endless form would indefinitely occupy one of the places for requests in flight.
@@ -50,7 +53,7 @@ export function createBeforeBody(options: {
   connections: HttpEdge['connections']
   allowed: AllowedOrigins
   failures: AddressLimit
-}): (operation: Operation) => onRequestHookHandler {
+}): BeforeBody {
   const { apiKeys, policy, admission, limiter, connections, allowed, failures } = options
 
   return (operation) => (request, reply, done) => {
