@@ -1,4 +1,4 @@
-import type { ApiKey } from '@intake/access'
+import { hasBudget, type ApiKey } from '@intake/access'
 import type { GatewayConfig } from '@intake/config'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
@@ -143,10 +143,10 @@ class Limiter implements KeyLimiter {
       // The limits may have changed, because the keys were read again.
       usage.own = key.limits
       usage.max = { ...this.#defaults, ...key.limits }
+      usage.hasBudget = hasBudget(key.limits)
     }
-    const { eventsPerDay, bytesPerDay } = usage.max
     usage.today = undefined
-    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return usage
+    if (!usage.hasBudget) return usage
     const number = Math.floor(this.#wallMs() / dayMs)
     if (usage.opened?.number !== number) {
       usage.opened = openDay(this.#counters, key, usage, number)

@@ -184,7 +184,7 @@ function authenticate(
 }
 
 const notReadYet = () =>
-  new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
+  new IntakeError('queue_unavailable', 'The API keys or the rules have not been read yet.')
 
 const unauthorized = () =>
   new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
