@@ -5,8 +5,8 @@ import type { Clock } from '@intake/runtime'
 import type { Charge } from '../request.ts'
 import type { FleetCounters } from './fleet-counters.ts'
 import { openDay, openMinute, type KeyUsage, type Used } from './key-usage.ts'
-import { defaultLimits, type LimitName, type RequestSize } from './limits.ts'
-import { createDeviceFloods, limited, type DeviceFloods } from './device-floods.ts'
+import { defaultLimits, limited, type LimitName, type RequestSize } from './limits.ts'
+import { createDeviceFloods, type DeviceFloods } from './device-floods.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
 
 /** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */

@@ -1,6 +1,6 @@
 import type { KeyLimitName } from '@intake/access'
 import type { GatewayConfig } from '@intake/config'
-import type { RecordKind } from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 
 /** The contents of a request. */
 export interface RequestSize {
@@ -116,4 +116,10 @@ export function defaultLimits(config: GatewayConfig): Record<LimitName, number> 
     LimitName,
     number
   >
+}
+
+/** Returns the error for whatever a limit per minute refuses. */
+export function limited(detail: string, msLeft: number): IntakeError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
+  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }

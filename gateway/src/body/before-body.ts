@@ -9,7 +9,7 @@ import { bodyTooLarge } from './read-body.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { KeyUsage } from '../admission/key-usage.ts'
-import { limited } from '../admission/device-floods.ts'
+import { limited } from '../admission/limits.ts'
 import type { AddressLimit } from '../admission/sketch-limits.ts'
 
 /** What the requests of an operation may be, and the memory for their bodies. */
