@@ -21,7 +21,7 @@ export interface EventCounts {
 
 /**
  * Counts the matching events in each step, by the time they happened. If possible, older hours come
- * from the counts that workers store, and only the latest hours are counted from the records. This
+ * from the counts that consoles store, and only the latest hours are counted from the records. This
  * is possible if the search is only by application, event and version, and the steps are whole
  * hours. Otherwise all hours are counted from the records.
  *

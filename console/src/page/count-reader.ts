@@ -29,7 +29,7 @@ export async function readIsSmall(reader: RecordReader): Promise<boolean> {
  *
  * @param options.isSmall whether all counts come from the records
  * @param options.recordsFromMs counts of the hours since this time come from the records, because
- * workers count only whole hours; the period after it must be short
+ * consoles count only whole hours; the period after it must be short
  */
 export function countReader(
   { query, lines }: RecordReader,
