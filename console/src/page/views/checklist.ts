@@ -6,8 +6,7 @@ import { card, icon, list } from './parts.ts'
 
 const firstHourMs = 3_600_000
 
-const head = (url: string, path: string) =>
-  `curl ${url}/api/${path} -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
+const sender = `{
   "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
   "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },`
 
@@ -29,7 +28,7 @@ export function checklist(options: {
       firstAtMs.logs !== null,
       'Send an event',
       html`<pre>
-${head(url, 'log')}
+curl ${url}/api/log -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '${sender}
   "log": { "event": "hello", "params": { "from": "curl" } } }'</pre>
         It is on <a href="/live">Live</a> about a second later. Or let
         <code>./intake demo</code> send some for you.`,
@@ -38,7 +37,7 @@ ${head(url, 'log')}
       firstAtMs.feedback !== null,
       'Send feedback',
       html`<pre>
-${head(url, 'feedback')}
+curl ${url}/api/feedback -H 'x-api-key: YOUR_KEY' -F 'payload=${sender}
   "feedback": { "text": "Hello!", "email": "me@example.com" } }'</pre>`,
     ],
     [
