@@ -1,5 +1,6 @@
 import { connectOnlyToOwnUser } from '@intake/own-ports'
 import type { ClickHouseError } from '@intake/clickhouse'
+import { version } from '@intake/runtime'
 import { Command, CommanderError } from 'commander'
 import { commands, define } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
@@ -23,6 +24,7 @@ docs/cli.md shows every command with its output.`
 export async function runIntake(args: readonly string[]): Promise<number> {
   const program = new Command('intake')
     .description('Operates an Intake deployment')
+    .version(version)
     .addHelpText('after', guide)
     .exitOverride()
   configureOutput(program)

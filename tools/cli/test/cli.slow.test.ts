@@ -253,6 +253,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
 })
 
 t.test('help lists the commands, with examples and exit codes', async (t) => {
+  t.match(await intake(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ })
   const { code, stdout } = await intake(['--help'])
   t.equal(code, 0)
   for (const name of ['status', 'doctor', 'trace', 'queue', 'dead-letters', 'keys'])
