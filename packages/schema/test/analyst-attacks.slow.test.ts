@@ -165,6 +165,14 @@ const attacks: Readonly<Record<string, readonly string[]>> = {
       `SELECT count(), min(event), max(event), any(bundle_identifier) FROM ${database}.logs SETTINGS ${setting}`,
       `EXPLAIN actions = 1, indexes = 1 SELECT * FROM ${database}.logs WHERE event > 'a' SETTINGS ${setting}`,
     ]),
+    ...['', 'enable_analyzer = 0, ', 'allow_experimental_analyzer = 0, '].flatMap((setting) =>
+      ['logs', 'logs_flat', 'devices'].flatMap((view) =>
+        ['unique_user_id', 'toString(device_uuid)'].map(
+          (column) =>
+            `SELECT count() FROM ${database}.${view} WHERE toUInt8(${column}) = 1 SETTINGS ${setting}prefer_column_name_to_alias = 1`,
+        ),
+      ),
+    ),
     'SET readonly = 0',
     'SET additional_table_filters = {}',
     `SET ROLE ALL`,
