@@ -239,6 +239,7 @@ t.test('an erasure waits until no replica has a former count', async (t) => {
   })
   await replaceCounts({ ...first, command }, (reason) => t.fail(reason))
   t.match(sent, [
+    /^SYSTEM SYNC REPLICA .* intake\.logs_raw_local$/,
     /^SYSTEM SYNC REPLICA .* intake\.recounts_raw$/,
     /^SYSTEM SYNC REPLICA .* intake\.hours_raw$/,
     /^SYSTEM SYNC REPLICA .* intake\.days_raw$/,

@@ -1,3 +1,4 @@
+import type { DayCount } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { Problem } from '@intake/health'
 import type { BacklogMonitor } from '@intake/queue'
@@ -10,7 +11,7 @@ export type Backlog = Pick<
 
 export interface KeyBudget {
   name: string
-  limit: 'events' | 'bytes'
+  limit: DayCount
   share: number
 }
 

@@ -11,6 +11,17 @@ export const webhookForm = Type.Union([
 export const webhookEmail = Type.Union([Type.Literal('show'), Type.Literal('hide')])
 export const webhookToken = Type.String({ pattern: '^[!-~]+$' })
 
+const choices = ({ anyOf }: { anyOf: readonly { const: string }[] }) =>
+  anyOf.map((one) => one.const).join(', ')
+
+/** What a field must be that is not valid. */
+const expected: Record<string, string> = {
+  bundle:
+    'must be an application, or com.example.* for all that begin so; FEEDBACK_WEBHOOK_URL gets the rest',
+  form: `must be ${choices(webhookForm)}`,
+  email: `must be ${choices(webhookEmail)}`,
+}
+
 /** Who is told about the applications that `bundle` stands for. */
 const Receiver = Type.Object(
   {
@@ -85,7 +96,7 @@ function findListProblems(rows: unknown): string[] {
     const reason =
       field === undefined
         ? error.message
-        : `${field} is ${field in Receiver.properties ? 'not valid' : 'unknown'}`
+        : `${field} ${field in Receiver.properties ? (expected[field] ?? 'is not valid') : 'is unknown'}`
     const place = index === undefined ? '' : `: entry ${Number(index) + 1}: ${reason}`
     return [`FEEDBACK_WEBHOOKS must be a JSON list of receivers (docs/webhook.md)${place}`]
   }
