@@ -1,8 +1,8 @@
 -- The users of deploy/clickhouse/users.xml for servers without such a file, such as ClickHouse Cloud.
 -- Run as an administrator, those of worker, reader and analyst after `intake setup`; put passwords for '…'.
 -- An analyst could read with the rights of the views by settings of a subquery that the owner may change.
-CREATE USER intake IDENTIFIED BY '…' SETTINGS additional_table_filters CONST, additional_result_filter CONST,
-  parallel_replicas_custom_key CONST;
+CREATE USER intake IDENTIFIED BY '…' SETTINGS use_skip_indexes_if_final_exact_mode = 1 CONST, apply_deleted_mask CONST,
+  apply_patch_parts CONST, additional_table_filters CONST, additional_result_filter CONST, parallel_replicas_custom_key CONST;
 GRANT ALL ON intake.* TO intake;
 GRANT CREATE FUNCTION, DROP FUNCTION ON *.* TO intake;
 GRANT SELECT ON system.* TO intake;
