@@ -338,12 +338,12 @@ t.test('a subquery of an analyst shows no row that was replaced', async (t) => {
     const others = Array.from({ length: 20_000 }, (_, n) =>
       logRow({ id: uuidV7(time), time, unique_user_id: `${second}-${n}` }),
     )
-    const rows = [logRow({ ...record, unique_user_id, received_at }), ...others]
-    await owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+    const versions = [logRow({ ...record, unique_user_id, received_at }), ...others]
+    await owner.insertRows({ table: 'logs', members: [member(versions)], rows: versions.length })
   }
   for (const setting of ['use_skip_indexes_if_final_exact_mode', 'final', 'apply_deleted_mask']) {
-    const rows = `SELECT id FROM intake.logs WHERE unique_user_id = 'replaced' SETTINGS ${setting} = 0`
-    const statement = `SELECT count() FROM (${rows})`
+    const subquery = `SELECT id FROM intake.logs WHERE unique_user_id = 'replaced' SETTINGS ${setting} = 0`
+    const statement = `SELECT count() FROM (${subquery})`
     t.match(await ask('analyst', 'analyst', statement), { status: 200, text: '0\n' }, setting)
   }
 })
