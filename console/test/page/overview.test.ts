@@ -113,6 +113,7 @@ t.test('the box finds by name, by e-mail and by id, and says what is near', asyn
   t.match(await search('example.oth'), /Applications com\.example\.other 1 event in 30 days/)
   t.match(await search('user-1'), /Users user-1/)
   t.match(await search('purchse'), /Nothing has this name or id.* Names like it purchase/)
+  t.notMatch(await search('lzzzn'), /Names like it/, 'three of five letters of login differ')
   const locationOf = async (q: string) =>
     (await fetch(`${url}/search?q=${q}`, { redirect: 'manual' })).headers.get('location')
   t.equal(await locationOf('ann@example.com'), '/feedback?text=ann%40example.com')
