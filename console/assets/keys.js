@@ -2,7 +2,9 @@
 const field = (target) => target.closest('input, textarea, select, [contenteditable]')
 const find = document.getElementById('q')
 const zone = document.getElementById('tz')
-if (zone && zone.value === '') zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+// Without a choice of the reader, times are in UTC, and the field offers the reader's zone.
+if (zone && zone.placeholder !== 'UTC')
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 // A picture opens large, over the page.
 const pictures = [...document.querySelectorAll('.big .pics a')].filter((link) =>
@@ -36,6 +38,9 @@ addEventListener('keydown', (event) => {
     event.preventDefault()
     find.select()
   } else {
-    document.querySelector(`a[data-key="${CSS.escape(key)}"]`)?.click()
+    const menu = key === 'Escape' && document.querySelector('.apps[open] > summary')
+    const one = menu || document.querySelector(`a[data-key="${CSS.escape(key)}"]`)
+    if (menu) menu.focus()
+    one?.click()
   }
 })

@@ -4,13 +4,13 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { addGauge, type Registry } from '@intake/runtime/process'
 
 const intervalMs = 60_000
-/** The minimum time between two runs of a count, by the same console or by different ones. */
-const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
+/** The maximum of the minimum time between two runs, by the same console or by different ones. */
+const pauseMaxMs: Record<CountName, number> = { hours: intervalMs, catalogue: 60 * 60_000 }
 /**
- * After a run that was this quick, the pause is that of `hours`: while an installation is small, its
- * catalogue knows new applications within a minute.
+ * Up to this maximum the time is as many times the duration of the last run: while an installation
+ * is small, its catalogue knows new applications within a minute, also on a slow machine.
  */
-const quickMs = 500
+const waitPerRun = 60
 /**
  * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
  * most 1/20 of the time. Applications that are counted alone, which take a limited time in a run
@@ -75,8 +75,8 @@ export function startCounts(options: {
         { name },
       )
       if (last !== undefined) countedAt.set(name, clock.now() - last.age)
-      const isQuick = (lastRunMs.get(name) ?? 0) < quickMs
-      const pauseMs = isQuick ? pausesMs.hours : pausesMs[name]
+      const wanted = waitPerRun * (lastRunMs.get(name) ?? 0)
+      const pauseMs = Math.min(pauseMaxMs[name], Math.max(intervalMs, wanted))
       if (last !== undefined && last.age < 0.9 * pauseMs) return
       const ranAt = clock.now()
       await refreshCounts({ reader, store, name, onAlone: (ms) => (aloneMs = ms), clock })

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startCounts } from '../src/counts.ts'
@@ -93,6 +94,44 @@ t.test('the catalogue is counted although the hours cannot be', async (t) => {
   const { began } = await countFor({ hours: 1, tookMs: 10, fails: ['hours'] })
   t.ok((began['catalogue']?.length ?? 0) > 0)
   t.ok((began['hours']?.length ?? 0) > 50, 'and a quick failure is retried every minute')
+})
+
+t.test('a catalogue that takes a second is counted again within three minutes', async (t) => {
+  const clock = createTestClock()
+  const began: number[] = []
+  let countedAt: number | undefined
+  const run = { isStoring: false }
+  const counts = startCounts({
+    reader: {
+      async query<Row>(sql: string, { name }: Record<string, unknown> = {}) {
+        if (name === 'hours') throw new Error('is not counted here')
+        if (sql.includes('AS age'))
+          return (countedAt === undefined ? [] : [{ age: clock.now() - countedAt }]) as Row[]
+        if (!sql.includes('AS until')) return [] as Row[]
+        began.push(clock.now())
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 1_000))
+        run.isStoring = true
+        return [{ until: time, now: time, lastUntil: time, lastNow: time }] as Row[]
+      },
+      lines: async () => [],
+    },
+    store: {
+      async insertRows({ table }) {
+        if (table === 'counted') [countedAt, run.isStoring] = [clock.now(), false]
+      },
+    },
+    onError: () => {},
+    clock,
+  })
+  for (let seconds = 0; seconds < 600 && began.length < 2; seconds++) {
+    await clock.advance(1_000)
+    // Rows are compressed in another thread, for which the clock of the test must wait.
+    do await setTimeout(1)
+    while (run.isStoring)
+  }
+  counts.close()
+  const [first = 0, second = Infinity] = began
+  t.ok(second - first <= 3 * 60_000, `${second - first} ms`)
 })
 
 t.test('no count begins after the end', async (t) => {

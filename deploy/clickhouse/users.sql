@@ -1,6 +1,8 @@
 -- The users of deploy/clickhouse/users.xml for servers without such a file, such as ClickHouse Cloud.
 -- Run as an administrator, those of worker, reader and analyst after `intake setup`; put passwords for '…'.
-CREATE USER intake IDENTIFIED BY '…';
+-- An analyst could read with the rights of the views by settings of a subquery that the owner may change.
+CREATE USER intake IDENTIFIED BY '…' SETTINGS use_skip_indexes_if_final_exact_mode = 1 CONST, apply_deleted_mask CONST,
+  apply_patch_parts CONST, additional_table_filters CONST, additional_result_filter CONST, parallel_replicas_custom_key CONST;
 GRANT ALL ON intake.* TO intake;
 GRANT CREATE FUNCTION, DROP FUNCTION ON *.* TO intake;
 GRANT SELECT ON system.* TO intake;
@@ -43,7 +45,7 @@ CREATE SETTINGS PROFILE analyst SETTINGS readonly = 2, session_timezone = 'UTC',
   cancel_http_readonly_queries_on_client_close = 1, max_execution_time = 30 MIN 1 MAX 125, max_memory_usage = 1073741824 MIN 1 MAX 1073741824,
   max_temporary_data_on_disk_size_for_user = 1073741824 CONST, max_result_rows = 1000000, result_overflow_mode = 'throw',
   additional_table_filters CONST, additional_result_filter CONST, parallel_replicas_custom_key CONST, compatibility
-  CONST, apply_deleted_mask CONST, apply_patch_parts CONST, output_format_schema CONST,
+  CONST, apply_deleted_mask CONST, apply_patch_parts CONST, enable_analyzer CONST, prefer_column_name_to_alias CONST, output_format_schema CONST,
   input_format_record_errors_file_path CONST, rename_files_after_processing CONST, format_schema_source CONST,
   aggregation_memory_efficient_merge_threads CONST, max_insert_threads CONST, max_threads_for_indexes CONST,
   max_streams_for_merge_tree_reading CONST, max_streams_to_max_threads_ratio CONST,

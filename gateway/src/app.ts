@@ -29,7 +29,7 @@ import { createAcceptFeedback } from './accept/feedback.ts'
 import { createAcceptBatch } from './accept/log-batch.ts'
 import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
-import { createBeforeBody } from './body/before-body.ts'
+import { createBeforeBody, type BeforeBody } from './body/before-body.ts'
 import { createApiCors } from './admission/cors.ts'
 import type { QueueShares } from './admission/queue-shares.ts'
 import { createAddressLimit } from './admission/sketch-limits.ts'
@@ -48,7 +48,6 @@ import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
 import { decorateRequests, requestOptions } from './request.ts'
-import type { BeforeBody } from './routes/accept-route.ts'
 import { docsRoute } from './routes/docs.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -101,8 +100,11 @@ export interface AppOptions {
 }
 
 /**
- * Builds the public interface: registers every plugin and route, in the order in which requests
- * pass through them.
+ * Builds the public interface: registers every plugin and route.
+ *
+ * Fastify, and not a call, leads a request from step to step: the edge, `traceRequests`,
+ * `beforeBody`, `expectContinue`, the parser of the body (`jsonBody`; a form is read by its route),
+ * then `accept` of the route. An error of any step after the edge goes to `errorHandler`.
  */
 export async function buildApp(
   options: AppOptions,
@@ -220,7 +222,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: metrics.accepted[kind],
-      held: queueShares?.unsent,
+      unsent: queueShares?.unsent,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),

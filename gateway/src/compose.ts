@@ -82,7 +82,7 @@ export async function compose(gateway: Process): Promise<{
   const store = openObjectStore(gateway, own)
   const redis = openRedis(gateway)
   const queues = openQueues(gateway, redis, own)
-  const rules = watchRules(gateway, redis, queues, own)
+  const access = watchAccess(gateway, redis, queues, own)
   const { redisPoll, ledger, shards } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
@@ -94,7 +94,7 @@ export async function compose(gateway: Process): Promise<{
   const admission = createAdmission({
     state: redisPoll.state,
     ...(shards && { lostShards: shards.lost }),
-    overShare: rules.queueShares.over,
+    overShare: access.queueShares.over,
     strict: config.REDIS_DURABILITY !== 'relaxed',
     clockSkewMaxMs: limits.clockSkewMaxMs,
   })
@@ -104,7 +104,7 @@ export async function compose(gateway: Process): Promise<{
       redisPoll,
       admission,
       ledger,
-      ...rules,
+      ...access,
       bucket: store.bucket,
       isStrict: config.REDIS_DURABILITY !== 'relaxed',
       log,
@@ -112,7 +112,7 @@ export async function compose(gateway: Process): Promise<{
     }),
   )
   const attachments = measureAttachments(store.objects, registry, problems)
-  const { apiKeys, policy, limiter } = rules
+  const { apiKeys, policy, limiter } = access
   const ports = { apiKeys, policy, limiter, ...queues.ports, attachments }
   const { app, connections } = await buildApp({
     config,
@@ -123,7 +123,7 @@ export async function compose(gateway: Process): Promise<{
     metrics,
     registry,
     outcomeCounts,
-    queueShares: rules.queueShares,
+    queueShares: access.queueShares,
     log,
     tracing,
   })
@@ -133,7 +133,7 @@ export async function compose(gateway: Process): Promise<{
     connectionsMax: config.CONNECTIONS_MAX,
     redisState: redisPoll.state,
     ledger,
-    activeRules: () => rules.policy.rules().active,
+    activeRules: () => access.policy.rules().active,
     queueShards: () => ({ count: config.QUEUE_SHARDS, unused: shards?.unused() ?? [] }),
   }
   async function startAdmin() {
@@ -325,7 +325,7 @@ function openShards(
  * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While
  * Redis is down, the gateway uses the values that it has already read.
  */
-function watchRules(
+function watchAccess(
   { config, log }: Process,
   redis: OpenRedis,
   { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,

@@ -36,7 +36,10 @@ export interface ByteLease {
 declare module 'fastify' {
   /** The state of a request: all that later steps know of it from earlier ones. */
   interface FastifyRequest {
-    /** Undefined until `beforeBody` has begun, and if the request did not arrive over a connection. */
+    /**
+     * Undefined until `beforeBody` has checked the queue, and if the request did not arrive over a
+     * connection.
+     */
     exchange: Exchange | undefined
     /** The API key of the sender; set before the body of any write operation is read. */
     apiKey: ApiKey | undefined

@@ -1,4 +1,4 @@
-import { createLogPrinter, finishRow, type LogContext } from '@intake/gateway'
+import { createLogPrinter, finishRow, type RequestContext } from '@intake/gateway'
 import { checkJson, parseJson, rowJson } from '@intake/json'
 import { limits } from '@intake/contract'
 import { compileSchema, LogSubmission } from '@intake/contract/schemas'
@@ -25,7 +25,7 @@ export function printLog(
   submission: LogSubmission,
   options: {
     identity: Identity
-    context: LogContext
+    context: RequestContext
     rules: Pick<CompiledRules, 'active' | 'forSender'>
   },
 ): string | undefined {

@@ -1,4 +1,10 @@
-import { createApiKeyStore, readUsedToday } from '@intake/access'
+import {
+  budgetNames,
+  createApiKeyStore,
+  dayCountOf,
+  hasBudget,
+  readUsedToday,
+} from '@intake/access'
 import type { Problems } from '@intake/health'
 import { problemCatalogue, type ProblemCode } from '@intake/health/problem-catalogue'
 import type { BacklogMonitor } from '@intake/queue'
@@ -46,16 +52,13 @@ export function createPageState(options: {
   }
 
   async function readBudgets(): Promise<KeyBudget[]> {
-    const limited = (await keys.list()).flatMap(({ id, name, limits }) => {
-      const { eventsPerDay: events, bytesPerDay: bytes } = limits
-      return events === undefined && bytes === undefined ? [] : [{ id, name, events, bytes }]
-    })
-    const shares = limited.map(async ({ id, name, events = Infinity, bytes = Infinity }) => {
+    const limited = (await keys.list()).filter(({ limits }) => hasBudget(limits))
+    const shares = limited.map(async ({ id, name, limits }) => {
       const used = await readUsedToday(redis, id, clock.now())
-      return [
-        { name, limit: 'events' as const, share: used.events / events },
-        { name, limit: 'bytes' as const, share: used.bytes / bytes },
-      ]
+      return budgetNames.map((budget) => {
+        const limit = dayCountOf(budget)
+        return { name, limit, share: used[limit] / (limits[budget] ?? Infinity) }
+      })
     })
     const all = (await Promise.all(shares)).flat()
     return all.filter(({ share }) => share >= nearShare).toSorted((a, b) => b.share - a.share)

@@ -7,16 +7,17 @@ const retryMs = 10 * 60_000
 export type Count<Value> = (alerts: readonly Alert[], toMs: number) => Promise<Map<string, Value>>
 
 /**
- * Returns a function that counts like `count`, for all applications together. When ClickHouse refuses
- * that, it counts each application alone; one that fails alone is left out for ten minutes, so that
- * what it sends keeps no alert of another application from being evaluated.
+ * Returns a function that counts like `count`, for all applications together. When that fails, it
+ * counts each application alone; one that fails alone is left out for ten minutes, so that what it
+ * sends keeps no alert of another application from being evaluated.
  *
- * @param onError called for each failure; what could not be counted is missing in the result
- * @returns rejects if ClickHouse does not respond when it is asked for all together
+ * @param options.onError called for each failure; what could not be counted is missing in the result
+ * @param options.ping rejects while ClickHouse is away
+ * @returns rejects if ClickHouse is away
  */
 export function countApart<Value>(
   count: Count<Value>,
-  onError: (error: unknown) => void,
+  { onError, ping }: { onError: (error: unknown) => void; ping: () => Promise<unknown> },
 ): (
   alerts: readonly Alert[],
   times: { toMs: number; nowMs: number },
@@ -35,7 +36,7 @@ export function countApart<Value>(
       }
     }
     const shared = await failureOf(alerts.filter(({ bundle }) => !retryAt.has(bundle)))
-    if (isAway(shared)) throw shared
+    if (hasNoResponse(shared)) await ping()
     if (shared !== undefined) onError(shared)
     for (const bundle of new Set(alerts.map((alert) => alert.bundle))) {
       const at = retryAt.get(bundle)
@@ -49,10 +50,11 @@ export function countApart<Value>(
       retryAt.set(bundle, nowMs + retryMs)
       // Either ClickHouse is away by now, or this application took all the time: the rest is counted
       // in the next run, without it.
-      if (isAway(alone)) break
+      if (hasNoResponse(alone)) break
     }
     return found
   }
 }
 
-const isAway = (error: unknown) => error instanceof ClickHouseError && error.code === undefined
+const hasNoResponse = (error: unknown) =>
+  error instanceof ClickHouseError && error.code === undefined

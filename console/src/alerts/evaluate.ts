@@ -65,10 +65,11 @@ export function createEvaluation(options: {
   const usualCounts = createUsualCounts(reader)
   const knownCrashes = createKnownCrashes(reader)
 
+  const apart = { onError, ping: () => reader.query('SELECT 1') }
   const ofAll = {
-    events: countApart<number>((some, toMs) => countEvents(reader, some, toMs), onError),
-    shares: countApart<number>((some, toMs) => countDeviceShares(reader, some, toMs), onError),
-    usual: countApart<number>((some, toMs) => usualCounts.at(some, toMs), onError),
+    events: countApart<number>((some, toMs) => countEvents(reader, some, toMs), apart),
+    shares: countApart<number>((some, toMs) => countDeviceShares(reader, some, toMs), apart),
+    usual: countApart<number>((some, toMs) => usualCounts.at(some, toMs), apart),
     crashes: countApart<Found>(async (some, toMs) => {
       const found = new Map<string, Found>()
       for (const alert of some) {
@@ -76,7 +77,7 @@ export function createEvaluation(options: {
         found.set(alert.id, { value: crashes, detail: example })
       }
       return found
-    }, onError),
+    }, apart),
   }
 
   return async (alerts, { nowMs, visibleUntilMs, refusedAtMs }) => {

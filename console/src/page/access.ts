@@ -12,10 +12,9 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
 const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
 /**
- * Registers hooks that refuse requests, with the status 401, 403 or 429. If a password is set,
- * requests need basic authentication with any user name. Otherwise, only requests from this machine
- * to this machine are accepted. Their `Host` must be a loopback name too, because a foreign site
- * can make its own name resolve to 127.0.0.1 (DNS rebinding).
+ * Refuses requests with 401, 403 or 429. With a password, requests need basic authentication;
+ * without one they must come from this machine, to a loopback name: a foreign site can make its own
+ * name resolve to 127.0.0.1 (DNS rebinding).
  *
  * @param options.isOpen whether a request needs no password
  */
@@ -46,9 +45,8 @@ export async function guardAccess(
   const requirePassword = async (given: string, request: FastifyRequest) => {
     for (const limit of limits) {
       const tried = await limit(request, { increment: false })
-      if (!tried.isAllowed && tried.remaining === 0) {
+      if (!tried.isAllowed && tried.remaining === 0)
         throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
-      }
     }
     if (isEqual(given, password)) return
     for (const limit of limits) await limit(request)
@@ -75,8 +73,7 @@ const isMissingPassword = (error: unknown) =>
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Refuses a request that a page of another site sends through the reader's browser, for example a
- * search. A request that opens a page is accepted, because other sites may have links to it.
+ * Refuses what a page of another site loads. A request that opens a page may come from anywhere.
  *
  * @throws {PageError} 403
  */
@@ -85,32 +82,22 @@ export function requireOwnSite(request: FastifyRequest): void {
   throw new PageError(403, 'The page serves no requests from other sites.')
 }
 
-/**
- * Whether a page of another origin made the browser send this request. Browsers say so in
- * `sec-fetch-site`, which they send only to https and loopback URLs. For other URLs the result is
- * always false.
- */
-function isFromOtherSite({ headers }: FastifyRequest): boolean {
-  return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
-}
+/** Browsers send `sec-fetch-site` only to https and loopback URLs; elsewhere the result is false. */
+const isFromOtherSite = ({ headers }: FastifyRequest): boolean =>
+  ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 
 /**
- * Returns the group in which a wrong password is counted. Each group has its own limits, so that no
- * foreign page can lock readers out.
- *
- * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
- * likes. Such a request counts as `another site`. The browser then loads the style sheet and the
- * icon of this page with the same password. Those requests seem to come from this site, so they
- * count as `part`. All other requests count as `reader`.
+ * The group in which a wrong password is counted, each with its own limits, so that no foreign page
+ * can lock readers out. Such a page can make browsers open `http://user:guess@…/`; they then load
+ * the style sheet and the icon with the same password, as if this site asked: those are a `part`.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'
   return isPart(request) ? 'part' : 'reader'
 }
 
-function isPart({ headers }: FastifyRequest): boolean {
-  return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
-}
+const isPart = ({ headers }: FastifyRequest): boolean =>
+  !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {
   const isLocal = [socket.localAddress, socket.remoteAddress].every((address) =>

@@ -3,14 +3,6 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 
-interface Asset {
-  /** The path contains a hash of the content, so browsers may keep the file indefinitely. */
-  path: string
-  type: string
-  body: Buffer
-  gzip: Buffer
-}
-
 /** Parts of the CSS library Oat, in the order of their cascade layers. */
 const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'card']
 
@@ -46,12 +38,13 @@ export const icon = asset(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><path fill="#2452b5" d="M3 2.5h14v10.5H9l-6 5z"/></svg>',
 )
 
-function script(name: string): Asset {
+function script(name: string) {
   const text = read(new URL(`../../assets/${name}`, import.meta.url))
   return asset(name, 'text/javascript; charset=utf-8', text.replaceAll(/^ *\/\/.*\n/gm, ''))
 }
 
-function asset(name: string, type: string, text: string): Asset {
+/** The path contains a hash of the content, so browsers may keep the file indefinitely. */
+function asset(name: string, type: string, text: string) {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
   const body = Buffer.from(text)
   return { path: `/${name.replace('.', `.${hash}.`)}`, type, body, gzip: gzipSync(body) }

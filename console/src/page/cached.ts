@@ -1,7 +1,7 @@
 /**
- * Creates a function that caches results of queries by key, for all readers of this worker. While a
- * query is running, further calls with its key wait for the same result. So a slow ClickHouse gets
- * the query only once. Failures are not kept, nor is a result for which `isWhole` returns false.
+ * Caches results of queries by key, for all readers of this console. While a query is running,
+ * further calls with its key wait for the same result. Failures are not kept, nor is a result for
+ * which `isWhole` returns false.
  *
  * @param ttlMs how long a result is kept after it has arrived
  */

@@ -8,9 +8,8 @@ import { table } from './table.ts'
 import { localTime } from './zone.ts'
 
 /**
- * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
- * desktop, and text keeps its size. The SVG contains numbers, times and fixed texts, but never a
- * text from a client.
+ * Charts are SVG: x in percent and y in pixels, so that one picture fits a phone and a desktop. They
+ * contain numbers, times and fixed texts, but never a text from a client.
  */
 
 /** What a column, bar or mark stands for: a colour or pattern of the style sheet. */
@@ -23,8 +22,8 @@ interface Chart {
   points: readonly Point[]
   stepMs: number
   /**
-   * What a step's columns stand for, stacked from bottom to top, with its heading in the table. The
-   * SVG does not show it. A text from a client must be given as `Html`, which is escaped.
+   * From bottom to top, with the heading in the table, which the SVG does not show. A text from a
+   * client must be given as `Html`, which is escaped.
    */
   columns: readonly (readonly [Series, name: string | Html])[]
   /** Screen readers read it instead of the chart. */
@@ -92,7 +91,7 @@ export function chart(options: Chart): Html {
   return html`<p class="vh">${label}</p>
     <svg class="chart" aria-hidden="true" height="${bottom + 24}">
       ${grid.map((value) => html`<line x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" /><text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}
-      <line class="axis" x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />
+      <line x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />
       ${bars}${labels}${links}</svg
     >${legend}${numbersTable({ ...options, href })}`
 }

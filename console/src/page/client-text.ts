@@ -5,12 +5,10 @@ import { html, type Html, type HtmlValue } from './html.ts'
 const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**
- * Creates markup for a text from a client. The text cannot change the direction of the text around
- * it, and invisible characters are shown as codes.
+ * Markup for a text from a client: it cannot change the direction of the text around it, and
+ * invisible characters are shown as codes, at most `marksMax` because codes are longer.
  *
  * @param lengthMax the maximum length in UTF-16 units; the rest is replaced by a note
- * @param marksMax at most this many invisible characters are shown as codes: without a limit the
- * result could be very long, because a code is longer than its character
  */
 export function clientText(value: string, lengthMax = 20_000, marksMax = 100): Html {
   const text = withLineFeeds(value)
@@ -34,7 +32,7 @@ export const listText = (text: string, lengthMax: number): HtmlValue =>
 
 /** A part with an odd index is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
-  return index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`
+  return index % 2 === 0 ? part : html`<code>${codeOf(part)}</code>`
 }
 
 function note(count: number, what: string): Html | undefined {

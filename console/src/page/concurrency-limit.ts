@@ -2,28 +2,18 @@ import type { FastifyReply } from 'fastify'
 import pLimit from 'p-limit'
 import { PageError } from './page-error.ts'
 
-export interface ConcurrencyLimit {
-  /**
-   * Runs `work` when a place is free, and returns its result. The place becomes free again only
-   * when the work has settled, and the response has been sent or its connection is closed. If a
-   * reader leaves early, the place therefore remains taken until the work has settled.
-   *
-   * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
-   */
-  run<T>(reply: Pick<FastifyReply, 'raw'>, work: () => Promise<T>): Promise<T>
-}
-
-export function createConcurrencyLimit({
-  atOnce,
-  waitingMax,
-}: {
-  atOnce: number
-  waitingMax: number
-}): ConcurrencyLimit {
-  const limit = pLimit(atOnce)
+export function createConcurrencyLimit(max: { atOnce: number; waitingMax: number }) {
+  const limit = pLimit(max.atOnce)
   return {
-    async run(reply, work) {
-      if (limit.pendingCount >= waitingMax) throw new PageError(503, 'Too many requests at once.')
+    /**
+     * Runs `work` when a place is free. The place is taken until the work has settled, also if the
+     * reader leaves early, and the response has been sent or its connection is closed.
+     *
+     * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
+     */
+    async run<T>(reply: Pick<FastifyReply, 'raw'>, work: () => Promise<T>): Promise<T> {
+      if (limit.pendingCount >= max.waitingMax)
+        throw new PageError(503, 'Too many requests at once.')
       return new Promise((resolve, reject) => {
         void limit(async () => {
           if (reply.raw.closed) {

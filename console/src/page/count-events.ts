@@ -1,15 +1,13 @@
 import type { CountReader } from './count-reader.ts'
 import { whereOf } from './list-records.ts'
+import { readCountedAt } from './read-counts.ts'
 import { seriesOf, startsOf, stepOf, type Steps } from './period.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
 /** Stored counts are used only for hours that ended at least this long before they were counted. */
 const uncountedMs = hourMs
-/**
- * The longest period that is counted from the records themselves. There is no such limit for a
- * search for a user or a device, because the table has an index for each of them.
- */
+/** The longest period that is counted from the records; users and devices have an index. */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
 export interface EventCounts {
@@ -20,24 +18,21 @@ export interface EventCounts {
 }
 
 /**
- * Counts the matching events in each step, by the time they happened. If possible, older hours come
- * from the counts that workers store, and only the latest hours are counted from the records. This
- * is possible if the search is only by application, event and version, and the steps are whole
- * hours. Otherwise all hours are counted from the records.
+ * Counts the matching events in each step, by the time they happened. In steps of whole hours, and
+ * for a search by application, event and version only, older hours come from the stored counts.
  *
- * @param counts creates the reader of counts, as in `ViewContext`
- * @param options.countedAtMs when the hours were last counted, in ms since 1970; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names
  * neither a user nor a device, unless few events are stored
  */
 export async function countEvents(
   counts: (recordsFromMs?: number) => Promise<CountReader>,
-  options: { search: Search; steps: Steps; countedAtMs: number | undefined },
+  search: Search,
+  steps: Steps,
 ): Promise<EventCounts | undefined> {
-  const { search, steps, countedAtMs } = options
-  const { isExact } = await counts()
+  const stored = await counts()
+  const { isExact } = stored
+  const countedAtMs = isExact ? undefined : await readCountedAt(stored)
   const isCounted =
-    !isExact &&
     countedAtMs !== undefined &&
     (['user', 'device', 'key', 'paths'] as const).every((name) => search[name] === undefined) &&
     steps.stepMs % hourMs === 0

@@ -25,11 +25,9 @@ export async function readIsSmall(reader: RecordReader): Promise<boolean> {
 }
 
 /**
- * Creates the reader of counts.
- *
  * @param options.isSmall whether all counts come from the records
  * @param options.recordsFromMs counts of the hours since this time come from the records, because
- * workers count only whole hours; the period after it must be short
+ * stored counts have whole hours only; the period after it must be short
  */
 export function countReader(
   { query, lines }: RecordReader,

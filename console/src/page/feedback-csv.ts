@@ -38,21 +38,13 @@ export async function readFeedbackCsv(
      ORDER BY time DESC, id DESC LIMIT ${rowsMax}`,
     params,
   )
-  return [
-    names.join(','),
-    ...rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(',')),
-  ]
-    .map((line) => `${line}\r\n`)
-    .join('')
+  const lines = rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(','))
+  return [names.join(','), ...lines, ''].join('\r\n')
 }
 
 /** What a spreadsheet takes for the beginning of a formula; the last four are full-width forms. */
 const formula = String.raw`[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]`
-/**
- * A formula at the beginning of the text, of a line in it, or of what a spreadsheet with another
- * separator takes for a cell. Spaces, control characters and characters without a width may precede
- * it.
- */
+/** At the beginning of the text, of a line, or of what is a cell with another separator. */
 const formulaStart = new RegExp(
   String.raw`(^|[\n\r\t,;|])((?:(?![\n\r\t])[\s"'\p{Cc}\p{Cf}])*)(?=${formula})`,
   'gu',

@@ -9,9 +9,8 @@ const fieldOf = (word: string) => (word === 'bundle' ? 'app' : word)
 const term = /(?:([^\s:"]+):)?("[^"]*"|\S+)/g
 
 /**
- * Adds what a reader has typed into the filter of a list, such as `event:crash version:3.5.0
- * params.screen:"the cart"`, to the query string of the list. What has no word is the name of an
- * event, a device if it is a UUID, or a part of the text of a feedback.
+ * Adds what a reader has typed into a filter to the query string of the list. What has no word is
+ * the name of an event, a device if it is a UUID, or a part of the text of a feedback.
  *
  * @returns undefined if nothing was typed
  * @throws {PageError} 400 if a word is not known

@@ -20,15 +20,12 @@ export interface Matches {
 const perKindMax = 20
 const nearMax = 5
 const days = "hour >= now('UTC') - INTERVAL 30 DAY"
-/** A name with more different letters than this is not near. */
+/** A name with more different letters than this, or than half of the text, is not near. */
 const distanceMax = 3
 /** Names are compared letter by letter, which is dear for long ones. */
 const nearLengthMax = 60
 
-/**
- * Searches the names of events, params and applications for a text, and the users for one with
- * exactly this name. Reads counts, and the records of one user through their index.
- */
+/** Searches names of events, params and applications for a text, and users for this whole name. */
 export async function findAnything(
   readCounts: () => Promise<CountReader>,
   text: string,
@@ -68,7 +65,7 @@ export async function findAnything(
     `SELECT 'event' AS kind, bundle_identifier AS application, one AS event, one AS name, number AS events
      FROM (${names})
      WHERE lengthUTF8(one) <= ${nearLengthMax}
-       AND damerauLevenshteinDistance(lower(one), lower({text:String})) <= ${distanceMax}
+       AND damerauLevenshteinDistance(lower(one), lower({text:String})) <= least(${distanceMax}, intDiv(lengthUTF8({text:String}), 2))
      ORDER BY damerauLevenshteinDistance(lower(one), lower({text:String})), events DESC
      LIMIT ${nearMax}`,
   )

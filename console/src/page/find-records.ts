@@ -9,10 +9,7 @@ import { timeOfId, type Cursor, type ListSearch } from './search.ts'
 /** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/**
- * Resolves to at most ten records, because different devices or applications may have sent the same
- * id. With a whole identity it is at most one.
- */
+/** At most ten: devices or applications may have sent the same id. With a whole identity, one. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,

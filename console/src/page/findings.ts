@@ -7,8 +7,8 @@ import { cutName, ofApplication, type RecordReader } from './records.ts'
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
   alerts: RaisedAlert[]
-  /** They were first seen in the last day, or only in the newest of several versions. */
-  newErrors: (EventFinding & { version: string })[]
+  /** They were first seen in the last day, or are new or much more frequent in the newest version. */
+  newErrors: (EventFinding & { version: string; before: number })[]
   /** Applications that sent events every day and have sent none for a day. */
   silent: Omit<EventFinding, 'event'>[]
   /** Events that came every day and have not for a day, although their application sends others. */
@@ -46,6 +46,8 @@ interface EventFinding {
 const findingsMax = 10
 /** An event that comes less often may be absent for a day without a reason. */
 const stoppedEventsMin = 70
+/** An error has risen if it is so many times as frequent as in older versions, and not rare. */
+const [risenTimes, risenMin] = [3, 5]
 const month = "hour >= now('UTC') - INTERVAL 30 DAY"
 
 export async function readFindings(
@@ -58,37 +60,43 @@ export async function readFindings(
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
-      min(hour) AS first, max(hour) AS last, ${cutName('argMax(version_name, hour)')} AS version
+      max(hour) AS last
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
     readRaisedAlerts(reader, application),
-    read<EventFinding & { version: string }>(
-      `SELECT bundle_identifier, event, number AS events, 1000 * toUnixTimestamp(first) AS atMs, version
+    read<Findings['newErrors'][number]>(
+      `SELECT bundle_identifier, event, if(number > 0, number, before) AS events, before, version,
+         1000 * toUnixTimestamp(first) AS atMs
        FROM (
-         SELECT bundle_identifier, ${cutName('event')} AS event, sum(events) AS number, min(hour) AS first,
-           max(ifNull(version_code, 0)) AS code, min(ifNull(version_code, 0)) AS lowest,
-           ${cutName('argMax(version_name, hour)')} AS version
-         FROM ${reader.hours}
-         WHERE ${month} AND ${where} AND match(event, {badNames:String}) GROUP BY bundle_identifier, event) AS error
-       INNER JOIN (
-         SELECT bundle_identifier, max(ifNull(version_code, 0)) AS newest,
-           uniq(ifNull(version_code, 0)) > 1 AS has_others, min(hour) AS begin
-         FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier) AS one
-       USING (bundle_identifier)
-       WHERE (has_others AND lowest = newest AND code = newest)
+         SELECT bundle_identifier, ${cutName('event')} AS event, sumIf(events, code = newest) AS number,
+           sum(events) - number AS before, min(hour) AS first, any(begin) AS begin,
+           any(of_newest) AS of_newest, any(of_others) AS of_others,
+           ${cutName('argMax(version_name, (code, hour))')} AS version
+         FROM (
+           SELECT bundle_identifier, event, hour, events, version_name, ifNull(version_code, 0) AS code
+           FROM ${reader.hours} WHERE ${month} AND ${where}) AS one
+         INNER JOIN (
+           SELECT bundle_identifier, max(code) AS newest, argMax(number, code) AS of_newest,
+             sum(number) - of_newest AS of_others, min(first) AS begin
+           FROM (
+             SELECT bundle_identifier, ifNull(version_code, 0) AS code, sum(events) AS number, min(hour) AS first
+             FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier, code)
+           GROUP BY bundle_identifier) AS versions USING (bundle_identifier)
+         WHERE match(event, {badNames:String}) GROUP BY bundle_identifier, event)
+       WHERE (of_others > 0 AND number >= if(before = 0, 1, ${risenMin})
+           AND number * of_others > ${risenTimes} * before * of_newest)
          OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
        ORDER BY events DESC, bundle_identifier, event`,
     ),
-    read<EventFinding & { version: string }>(
-      `SELECT bundle_identifier, '' AS event, '' AS version, sum(before) AS events,
-         1000 * toUnixTimestamp(max(last)) AS atMs
+    read<Omit<EventFinding, 'event'>>(
+      `SELECT bundle_identifier, sum(before) AS events, 1000 * toUnixTimestamp(max(last)) AS atMs
        FROM (${days}) GROUP BY bundle_identifier
        HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3
        ORDER BY events DESC, bundle_identifier`,
     ),
-    read<EventFinding & { version: string }>(
-      `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs, version
+    read<EventFinding>(
+      `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs
        FROM (${days})
        WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
@@ -133,10 +141,8 @@ export interface RaisedAlert {
 const alertsMax = 200
 
 /**
- * Reads the alerts that fire or are unknown, the latest first. There are none while the reader has
- * no right to read them, as after an upgrade of a server whose users were made by hand.
- *
- * @param application limits the result to one application
+ * The alerts that fire or are unknown, the latest first; none while the reader has no right to read
+ * them, as after an upgrade of a server whose users were made by hand.
  */
 export async function readRaisedAlerts(
   reader: RecordReader,

@@ -10,7 +10,6 @@ const names: ReadonlySet<string> = new Set(
     : [],
 )
 
-/** Reads a page of the documentation as Markdown; undefined if there is none with this name. */
 export const readHelp = async (name: string): Promise<string | undefined> =>
   names.has(name) ? readFile(new URL(`${name}.md`, root), 'utf8') : undefined
 

@@ -16,7 +16,6 @@ export interface HowOften {
   /** Times of the first and the last one, as ClickHouse prints them. */
   first: string
   last: string
-  /** The number of events of each version. */
   versions: NameCount[]
 }
 

@@ -35,9 +35,8 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
 export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[]
 
 /**
- * Creates markup from a template. Texts and numbers are escaped, for use as text and in attributes
- * with double quotes. Markup and lists of markup are inserted unchanged. What is absent or false is
- * omitted.
+ * Markup from a template. Texts and numbers are escaped, for use as text and in attributes with
+ * double quotes; markup is inserted unchanged, and what is absent or false is omitted.
  */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) =>
   new Html(String.raw({ raw: withoutIndentation(parts) }, ...values.map(print)))

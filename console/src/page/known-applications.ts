@@ -7,8 +7,8 @@ const firstWaitMs = 500
 const applicationsMax = 50
 
 /**
- * The applications of the last 30 days, those with most events first, at most 50. The list of a
- * former view is used while ClickHouse does not respond, so no view waits longer than half a second.
+ * The applications of the last 30 days, those with most events first. While ClickHouse does not
+ * respond it is the list of a former view, so no view waits longer than half a second.
  */
 export function createKnownApplications(
   counts: () => Promise<CountReader>,

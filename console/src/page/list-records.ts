@@ -2,13 +2,7 @@ import { isoTime, sqlTime, type QueryParams } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows, type TimeWindow } from './read-in-windows.ts'
-import {
-  type EventSummary,
-  type FeedbackSummary,
-  type Found,
-  type RecordHead,
-  type RecordReader,
-} from './records.ts'
+import type { EventSummary, FeedbackSummary, Found, RecordHead, RecordReader } from './records.ts'
 import { timeOfId, type Search } from './search.ts'
 
 const pageRows = 50
@@ -54,10 +48,7 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/**
- * Lists the events that a device sent closest to the time of a record: at most `rowsMax` before it
- * and at most `rowsMax` after it. Both lists are sorted newest first.
- */
+/** The events of the record's device nearest to it, `rowsMax` on each side, newest first. */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,
@@ -103,7 +94,6 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
-/** The SQL condition of a search in a window of time, and the parameters of both. */
 export function whereOf(
   search: Search,
   window: TimeWindow,

@@ -31,9 +31,8 @@ export async function readLatestArrivals(
 }
 
 /**
- * Reads the events that arrived since `sinceMs`, newest first, at most `pollRowsMax`. Events may
- * become visible in a different order than they arrived, so the periods of two polls overlap. The
- * script of the view drops the events that it has already shown.
+ * Reads what arrived since `sinceMs`, newest first. Events may become visible in another order than
+ * they arrived, so the periods of two polls overlap: the script drops what it has shown.
  */
 export async function pollArrivals(
   reader: RecordReader,
@@ -58,7 +57,6 @@ function readArrived(
   )
 }
 
-/** The eight most frequent names of the events that arrived in the last minute. */
 export function readFrequentArrivals(reader: RecordReader, search: Search, nowMs: number) {
   const window = since(nowMs - 60_000, nowMs)
   const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')

@@ -3,16 +3,8 @@ import { noFindings, readFindings, type Findings } from './findings.ts'
 import { listRecords } from './list-records.ts'
 import { sumOf } from './numbers.ts'
 import { windowBefore, type Steps } from './period.ts'
-import {
-  noTotals,
-  readApplications,
-  readCountedAt,
-  readTopEvents,
-  readTotals,
-  type ApplicationCounts,
-  type TopEvent,
-  type Totals,
-} from './read-counts.ts'
+import { readApplications, readCountedAt, readTopEvents, readTotals } from './read-counts.ts'
+import type { ApplicationCounts, TopEvent, Totals } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { type FeedbackSummary } from './records.ts'
 import { createViewParts, type ViewParts } from './without-clickhouse.ts'
@@ -21,7 +13,6 @@ import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 export interface Summary {
   steps: Steps
   now: Totals
-  /** The same numbers of the period before. */
   before: Totals
   topEvents: TopEvent[]
   findings: Findings
@@ -32,6 +23,7 @@ export interface Summary {
 }
 
 const latestFeedback = 3
+const none: Totals = { events: 0, devices: 0, feedback: 0 }
 
 export async function readSummary(
   counts: CountReader,
@@ -39,14 +31,16 @@ export async function readSummary(
 ): Promise<Summary> {
   const { steps, nowMs, application, orElse } = options
   const search = application === undefined ? {} : { application }
-  const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
-    orElse(readTotals(counts, steps, application), noTotals),
-    orElse(readTotals(counts, windowBefore(steps, nowMs), application), noTotals),
-    orElse(readTopEvents(counts, steps, application), []),
-    orElse(readFindings(counts, application), noFindings),
-    orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
-    orElse(readCountedAt(counts), undefined),
-  ])
+  const [now = none, before = none, topEvents, findings, feedback, countedAtMs] = await Promise.all(
+    [
+      orElse(readTotals(counts, steps, application), undefined),
+      orElse(readTotals(counts, windowBefore(steps, nowMs), application), undefined),
+      orElse(readTopEvents(counts, steps, application), []),
+      orElse(readFindings(counts, application), noFindings),
+      orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
+      orElse(readCountedAt(counts), undefined),
+    ],
+  )
   const { isExact } = counts
   const latest = feedback.rows.slice(0, latestFeedback)
   return { steps, now, before, topEvents, findings, feedback: latest, countedAtMs, isExact }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats, TimeoutError, withTimeout } from '@intake/runtime'
+import { limitRepeats } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
@@ -25,10 +25,10 @@ import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
 import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
-import { unlessClickHouseFails } from './without-clickhouse.ts'
+import { awayTimeoutMs, isAway, unlessClickHouseFails } from './without-clickhouse.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/document.ts'
-import { readHeader, type Header, type WorkerState } from './worker-state.ts'
+import { readHeader, type WorkerState } from './worker-state.ts'
 import { inZone, readZone } from './zone.ts'
 
 export interface PageOptions {
@@ -51,15 +51,10 @@ export interface PageOptions {
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** The connection of a view that takes longer is closed. */
 const viewTimeoutMs = 60_000
-const awayTimeoutMs = 1_000
 /** `long` is for counts of long periods, `brief` for data that many readers request at once. */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
-/**
- * Serves the read-only page: arrivals, feedback with its pictures, events, dead letters and the
- * state of the queue. Its routes authenticate their own requests. Routes that are registered
- * elsewhere are not affected.
- */
+/** Serves the page. Its routes authenticate their own requests; other routes are not affected. */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, store, keepsMetadata = false, state } = options
   const reader = withLimits(options.reader)
@@ -128,19 +123,11 @@ const routes = [
   helpRoutes,
 ]
 
-const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
-
 /** @throws {PageError} 503 if a view takes longer than a second while ClickHouse is away */
 async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
-  try {
-    return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')
-  } catch (error) {
-    if (!(error instanceof TimeoutError || error instanceof ClickHouseError)) throw error
-    throw new PageError(
-      503,
-      'Accepting, not storing: ClickHouse does not respond. Nothing is lost.',
-    )
-  }
+  const made = await unlessClickHouseFails(making, awayTimeoutMs)
+  if (made !== undefined) return made
+  throw new PageError(503, 'Accepting, not storing: ClickHouse does not respond. Nothing is lost.')
 }
 
 function showProblems(app: FastifyInstance, { state, log, onFailed }: PageOptions): void {
@@ -169,24 +156,16 @@ function send(reply: FastifyReply, made: Html | CsvFile): FastifyReply {
     .send(made.csv)
 }
 
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?', 1)[0] ?? ''
-}
-
-function queryOf({ url }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(url.split('?').slice(1).join('?'))
-}
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
-const accessDenied = 497
-const wrongCredentials = 516
+const refused: ReadonlySet<unknown> = new Set([497, 516])
 
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
-    const { code } = error
-    const isDenied = code === accessDenied || code === wrongCredentials
-    const message = isDenied
+    const message = refused.has(error.code)
       ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
       : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
     return { statusCode: 503, message }

@@ -42,10 +42,7 @@ export const windowBefore = ({ from, to }: Steps, nowMs: number): TimeWindow => 
 const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]
 const stepsMax = 72
 
-/**
- * Divides a period whose beginning and end a reader has chosen. The steps are as short as possible,
- * but at most `stepsMax` of them fit into the period. Both ends are then rounded to whole steps.
- */
+/** The shortest steps of which at most `stepsMax` fit; both ends are rounded to whole steps. */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =
     widthsMs.find((widthMs) => (to - from) / widthMs <= stepsMax) ??

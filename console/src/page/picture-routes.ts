@@ -10,21 +10,12 @@ import { shownTypes } from './views/pictures.ts'
 
 export const signedPrefix = '/pictures/'
 
-/**
- * How many pictures are in memory at once, for all readers, and how many requests may wait.
- * `waitingMax` is high, because a list of feedback requests many pictures.
- */
+/** For all readers. Many may wait, because a list of feedback requests many pictures. */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
-/**
- * If sending a picture takes longer than this, the connection is closed, because other readers may
- * be waiting for their turn. The time is enough for 12 MB at 5 Mbit/s.
- */
+/** Then the connection is closed: others wait for their turn. Enough for 12 MB at 5 Mbit/s. */
 const sendTimeoutMs = 20_000
 
-/**
- * `GET /attachments/<key>` redirects a reader who may see the page to a signed path. That path
- * shows the picture without a password until it expires.
- */
+/** `GET /attachments/<key>` leads to a signed path, which needs no password until it expires. */
 export function pictureRoutes(
   app: FastifyInstance,
   options: {

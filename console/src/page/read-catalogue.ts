@@ -1,10 +1,5 @@
-import {
-  cutName,
-  ofApplication,
-  readPage,
-  type NumberedPage,
-  type RecordReader,
-} from './records.ts'
+import { cutName, ofApplication, readPage } from './records.ts'
+import type { NumberedPage, RecordReader } from './records.ts'
 
 export interface CatalogueEntry {
   event: string
@@ -85,7 +80,6 @@ export interface VersionCode {
   events: number
 }
 
-/** Reads the eight highest version codes. */
 export const readVersionCodes = (reader: RecordReader, application: string) =>
   reader.query<VersionCode>(
     `SELECT toString(version_code) AS code,

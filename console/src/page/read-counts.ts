@@ -74,18 +74,13 @@ export async function readApplications(
   }))
 }
 
-export interface Totals {
-  events: number
-  devices: number
-  feedback: number
-}
-export const noTotals: Totals = { events: 0, devices: 0, feedback: 0 }
+export type Totals = Record<'events' | 'devices' | 'feedback', number>
 
 export async function readTotals(
   reader: CountReader,
   window: TimeWindow,
   application: string | undefined,
-): Promise<Totals> {
+): Promise<Totals | undefined> {
   const { where, params } = hoursIn(window, application)
   const [totals] = await reader.query<Totals>(
     `SELECT (SELECT sum(events) FROM ${reader.hours} WHERE ${where}) AS events,
@@ -93,7 +88,7 @@ export async function readTotals(
        (SELECT count() FROM intake.feedback WHERE ${inWindow('time')} AND ${ofApplication(application)}) AS feedback`,
     params,
   )
-  return totals ?? noTotals
+  return totals
 }
 
 export interface NameCount {
@@ -140,7 +135,6 @@ export function readVersions(
 
 export const versionsMax = 100
 
-/** Leaves out all but the `versionsMax` versions that sent most. */
 export async function readVersionSteps(
   reader: CountReader,
   steps: Steps,

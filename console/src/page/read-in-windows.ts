@@ -12,15 +12,12 @@ const widthsMs = [dayMs / 24, dayMs, 30 * dayMs, Infinity]
 const budgetMs = 6_000
 
 /**
- * Reads up to `rowsMax` rows, beginning at the end of the period. It reads one window of time after
- * another, each longer than the one before, so that a page of new rows can be found in a small part
- * of the table. Stops early when this takes longer than `budgetMs`.
+ * Reads up to `rowsMax` rows from the end of the period, or `forwards` from its beginning: one
+ * window of time after another, each longer than the one before, so that a page of new rows is found
+ * in a small part of the table.
  *
- * @param options.within the whole period
- * @param options.forwards whether to start at the beginning of the period instead of its end
- * @returns `unread`: the part of the period that was not searched, because the search took too
- * long. Absent if the whole period was searched. Also absent if `rowsMax` rows were found, although
- * the period may contain more rows
+ * @returns `unread`: the part of the period that was not searched, because that would have taken
+ * longer than `budgetMs`
  */
 export async function readInWindows<Row>(options: {
   within: TimeWindow

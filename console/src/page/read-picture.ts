@@ -18,9 +18,8 @@ export interface Picture {
 const bytesMax = 32 * 1024 * 1024
 
 /**
- * Reads the original of a picture, or its thumbnail. The row of the feedback contains the size and
- * the SHA-256 that the original must have. Metadata is removed from the original unless
- * `keepsMetadata` is set, because gateways of earlier versions stored pictures with metadata.
+ * Reads the original of a picture, which must have the size and the SHA-256 of its row, or its
+ * thumbnail. Unless `keepsMetadata` is set, metadata is removed: earlier gateways stored it.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
  *   the picture is missing in the store or differs from the row, or its structure cannot be read
@@ -34,17 +33,14 @@ export async function readPicture(
   const attachment = await findAttachment(reader, { key: originalKey(key), id })
   if (attachment?.thumbnail_key === key) return readThumbnail(store, key, `${id}-${number}`)
   const extension = imageTypes.get(attachment?.content_type ?? '')
-  if (attachment?.key !== key || extension === undefined) {
+  if (attachment?.key !== key || extension === undefined)
     throw new PageError(404, 'No feedback has this picture.')
-  }
-  if (attachment.bytes > bytesMax) {
+  if (attachment.bytes > bytesMax)
     throw new PageError(413, 'The picture is too large to be shown. Read it from the object store.')
-  }
   const body = await store.get(key, { bytesMax: attachment.bytes })
   if (body === undefined) throw new PageError(502, 'The picture is not in the object store.')
-  if (body.length !== attachment.bytes || (await sha256InTurns(body)) !== attachment.sha256) {
+  if (body.length !== attachment.bytes || (await sha256InTurns(body)) !== attachment.sha256)
     throw new PageError(502, 'The object in the store is not the picture that was accepted.')
-  }
   const contentType = attachment.content_type
   return {
     body: keepsMetadata ? body : withoutMetadata(body, contentType),

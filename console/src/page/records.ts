@@ -2,7 +2,6 @@ import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
-/** Reads the views. */
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
 /** A longer name from a client is cut, and is no link. */

@@ -123,7 +123,6 @@ export function chosenApplication(
 const linkMax = 500
 export const isShort = (href: string): boolean => href.length <= linkMax
 
-/** Prints what `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
   const { from, to, after, application: app, paths, ...texts } = search
   const entries = Object.entries({
@@ -150,9 +149,8 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
   const text = value.toWellFormed()
-  if (text.length > searchLengthMax) {
+  if (text.length > searchLengthMax)
     throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
-  }
   return text === '' ? undefined : text
 }
 
@@ -181,9 +179,8 @@ export function requireUuid(text: string, name: string): string {
 export function readCursor(text: string): Cursor {
   const [, id, device, application] = /^([^.]+)\.([^.]+)\.(.+)$/s.exec(text) ?? []
   const isComplete = id !== undefined && device !== undefined && application !== undefined
-  if (!isComplete || timeOfId(id) === undefined) {
+  if (!isComplete || timeOfId(id) === undefined)
     throw new PageError(400, 'after and open must be the place of a record in a list.')
-  }
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }
 

@@ -1,27 +1,21 @@
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 
-export interface SignedLinks {
-  /** Appends the time at which the path expires, and a signature of the path and this time. */
-  sign(path: string): string
-  isValid(path: string, query: URLSearchParams): boolean
-}
+export type SignedLinks = ReturnType<typeof createSignedLinks>
 
 const lifetimeMs = 15 * 60_000
 
 /**
- * Signs and checks links. Workers with the same password and secret accept each other's links, even
- * after a restart. If the password or the secret is missing, links are valid only until this
- * process ends. The key is derived from the password and the secret. If it depended on the password
- * alone, anyone could use a link to test guesses of the password.
+ * Consoles with the same password and secret accept each other's links, even after a restart. If one
+ * is missing, links are valid until this process ends. A key of the password alone would let anyone
+ * test guesses of the password with a link.
  *
- * @param secret known to the workers only, and not guessable
- * @param wallMs returns the current time in ms since 1970
+ * @param secret known to the consoles only, and not guessable
  */
 export function createSignedLinks(
   password: string | undefined,
   secret: string | undefined,
   wallMs: () => number = () => Date.now(),
-): SignedLinks {
+) {
   const key =
     password === undefined || !secret
       ? randomBytes(32)
@@ -30,12 +24,13 @@ export function createSignedLinks(
     createHmac('sha256', key).update(`${path}\n${expires}`).digest()
 
   return {
-    sign(path) {
+    /** Appends the time at which the path expires, and a signature of the path and this time. */
+    sign(path: string): string {
       const expires = String(Math.floor((wallMs() + lifetimeMs) / 1000))
       return `${path}?expires=${expires}&signature=${signatureOf(path, expires).toString('base64url')}`
     },
 
-    isValid(path, query) {
+    isValid(path: string, query: URLSearchParams): boolean {
       const expires = query.get('expires') ?? ''
       const given = Buffer.from(query.get('signature') ?? '', 'base64url')
       const expected = signatureOf(path, expires)

@@ -31,19 +31,21 @@ export function table<Row>(
   const sorted = sorting
     ? rows.toSorted((a, b) => Number(sorting[1](b)) - Number(sorting[1](a)))
     : rows
-  const headOf = (column: Column<Row>) =>
-    sortedBy && isNumber(column)
-      ? html`<a
-          href="${sortedBy(String(column[0]))}"
-          ${column === sorting ? html`aria-current="true"` : undefined}
-          >${column[0]}</a
-        >`
-      : column[0]
-  const cells = (row: Row) =>
+  const headOf = (column: Column<Row>) => {
+    const [title] = column
+    if (sortedBy === undefined || !isNumber(column)) return title
+    const current = column === sorting && html`aria-current="true"`
+    return html`<a href="${sortedBy(String(title))}" ${current}>${title}</a>`
+  }
+  const cellsOf = (row: Row) =>
     columns.map(([title, cell, name], index) => {
       const labelled = isStacked && index > 0 && html` data-label="${title}"`
       return html`<td${classOf(name)}${labelled || undefined}>${print(cell(row))}</td>`
     })
+  const rowOf = (row: Row) =>
+    html`<tr>
+      ${cellsOf(row)}
+    </tr>`
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table ${isStacked ? html`class="stack"` : undefined}>
       <thead>
@@ -52,12 +54,7 @@ export function table<Row>(
         </tr>
       </thead>
       <tbody>
-        ${sorted.map(
-          (row) =>
-            html`<tr>
-              ${cells(row)}
-            </tr>`,
-        )}
+        ${sorted.map(rowOf)}
       </tbody>
     </table>
   </div>`

@@ -1,39 +1,35 @@
 import { ClickHouseError } from '@intake/clickhouse'
 import { TimeoutError, withTimeout } from '@intake/runtime'
+import type { Header } from './worker-state.ts'
 
 /** A view is shown without its data if ClickHouse takes longer than this. */
 const timeoutMs = 4_000
+/** The same while ClickHouse is known to be away. */
+export const awayTimeoutMs = 1_000
+export const isAway = ({ problems }: Pick<Header, 'problems'>): boolean =>
+  problems.some(({ code }) => code === 'insert_retry')
 
-/**
- * Resolves to the data, or to undefined if ClickHouse reports an error or does not respond in time.
- */
+/** Undefined if ClickHouse reports an error or does not respond in time. */
 export async function unlessClickHouseFails<Data>(
   reading: Promise<Data>,
+  limitMs = timeoutMs,
 ): Promise<Data | undefined> {
   try {
-    return await withTimeout(reading, timeoutMs, 'reading ClickHouse')
+    return await withTimeout(reading, limitMs, 'reading ClickHouse')
   } catch (error) {
     if (error instanceof ClickHouseError || error instanceof TimeoutError) return undefined
     throw error
   }
 }
 
-export interface ViewParts {
-  /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
-  orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data>
-  /**
-   * Whether a part could not be read.
-   *
-   * @throws {ClickHouseError} if none could be read: then the view has nothing to show
-   */
-  isPartial(): boolean
-}
+export type ViewParts = ReturnType<typeof createViewParts>
 
-export function createViewParts(): ViewParts {
+export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    async orElse(reading, otherwise) {
+    /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
+    async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading
         read += 1
@@ -44,7 +40,8 @@ export function createViewParts(): ViewParts {
         return otherwise
       }
     },
-    isPartial() {
+    /** @throws {ClickHouseError} if no part could be read: then the view has nothing to show */
+    isPartial(): boolean {
       if (failure !== undefined && read === 0) throw failure
       return failure !== undefined
     },

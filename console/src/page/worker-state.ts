@@ -1,3 +1,4 @@
+import type { DayCount } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { Problem } from '@intake/health'
 import type { BacklogMonitor } from '@intake/queue'
@@ -5,12 +6,12 @@ import type { ReportingProcesses, ReportingService } from '@intake/redis'
 
 export type Backlog = Pick<
   NonNullable<ReturnType<BacklogMonitor['of']>>,
-  'waiting' | 'active' | 'delayed' | 'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
+  'rows' | 'oldestAgeSeconds' | 'secondsToDrain'
 >
 
 export interface KeyBudget {
   name: string
-  limit: 'events' | 'bytes'
+  limit: DayCount
   share: number
 }
 

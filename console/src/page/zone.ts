@@ -12,7 +12,7 @@ const cookie = /(?:^|;\s*)tz=([\w/+-]{1,60})/
 const cookieSeconds = 365 * 24 * 3_600
 
 /**
- * Finds the reader's time zone: `tz` in the query string, or else in the cookie that it sets.
+ * The reader's zone: `tz` in the query string, or in the cookie that it sets.
  *
  * @returns `cookie`: the header to set if the reader has just chosen the zone
  * @throws {PageError} 400 if there is no such zone

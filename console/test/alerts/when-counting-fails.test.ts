@@ -9,10 +9,11 @@ import { countApart } from '../../src/alerts/count-apart.ts'
 const minuteMs = 60_000
 const alertOf = (bundle: string) => ({ id: bundle, bundle }) as Alert
 const alerts = ['com.flood', 'com.one', 'com.two'].map(alertOf)
+const noResponse = () => new ClickHouseError('no response', { kind: 'retry' })
 const tooMuch = () => new ClickHouseError('too much', { kind: 'split', code: 241 })
 
 /** Counts 1 for each alert, unless `fail` throws. */
-function counting(fail: (bundles: string[]) => void) {
+function counting(fail: (bundles: string[]) => void, isAway = () => false) {
   const asked: string[][] = []
   const errors: unknown[] = []
   const count = countApart<number>(
@@ -22,7 +23,12 @@ function counting(fail: (bundles: string[]) => void) {
       fail(bundles)
       return new Map(some.map(({ id }) => [id, 1]))
     },
-    (error) => errors.push(error),
+    {
+      onError: (error) => errors.push(error),
+      async ping() {
+        if (isAway()) throw noResponse()
+      },
+    },
   )
   return {
     asked,
@@ -55,20 +61,32 @@ t.test('an application that cannot be counted keeps no other from being counted'
 
 t.test('while ClickHouse is away, no application is set apart', async (t) => {
   let isAway = true
-  const { asked, at } = counting(() => {
-    if (isAway) throw new ClickHouseError('no response', { kind: 'retry' })
-  })
+  const { asked, at } = counting(
+    () => {
+      if (isAway) throw noResponse()
+    },
+    () => isAway,
+  )
   await t.rejects(at(0), { message: 'no response' })
   isAway = false
   t.equal((await at(1)).size, 3)
   t.equal(asked.length, 2)
 })
 
+t.test('an application that takes all the time keeps no other from being counted', async (t) => {
+  const { asked, at } = counting((bundles) => {
+    if (bundles.includes('com.two')) throw noResponse()
+  })
+  t.same([...(await at(0)).keys()], ['com.flood', 'com.one'])
+  t.same([...(await at(1)).keys()], ['com.flood', 'com.one'])
+  t.same(asked.at(-1), ['com.flood', 'com.one'])
+})
+
 t.test('an application that alone gets no response is left out of the next run', async (t) => {
   const { asked, at } = counting((bundles) => {
     if (!bundles.includes('com.one')) return
     if (bundles.length > 1) throw tooMuch()
-    throw new ClickHouseError('no response', { kind: 'retry' })
+    throw noResponse()
   })
   t.same([...(await at(0)).keys()], ['com.flood'])
   t.same([...(await at(1)).keys()], ['com.flood', 'com.two'])

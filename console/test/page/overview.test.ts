@@ -32,8 +32,16 @@ t.test('the first event is counted at once, and the checklist knows it', async (
   t.match(text, /<h2>Events<\/h2>\s*<b>1<\/b>/)
   t.match(text, /<h2>Active devices<\/h2>\s*<b>1<\/b>/)
   t.match(textOf(text), /The first hour .*done: Send an event/)
-  t.match(text, 'curl https://in.example.com/api/feedback')
+  const lines = [...text.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, line = '']) =>
+    line.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))).trim(),
+  )
+  t.match(lines[0], /^curl https:\/\/in.example.com\/api\/log .* -d '\{\n {2}"bundle/)
+  t.match(lines[1], /^curl https:\/\/in.example.com\/api\/feedback .* -F 'payload=\{\n {2}"bundle/)
+  for (const line of lines) t.ok(JSON.parse(/\{[^]*\}/.exec(line)?.[0] ?? ''), line)
   t.notMatch(text, 'not counted')
+  const feedback = await view(url, '/feedback')
+  t.match(feedback.text, 'None yet.')
+  t.match((await view(url, '/feedback?text=slow')).text, 'Nothing matches.')
 })
 
 t.test('the overview says what changed, with the remedy, and links it', async (t) => {
@@ -45,6 +53,10 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
     ...events(app, 'login', every(1, 20, 1), { params: { email: 'ann@example.com' } }),
     ...events(app, 'newsletter_open', every(40, 170, 1), old),
     ...events(app, 'app_crash', every(1, 5, 1)),
+    ...events(app, 'sync_error', [...every(30, 31, 1)], old),
+    ...events(app, 'sync_error', every(1, 7, 1)),
+    ...events(app, 'pay_error', every(30, 90, 1), old),
+    ...events(app, 'pay_error', every(1, 7, 1)),
   ])
   for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
   const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
@@ -53,7 +65,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   const { text } = await view(url, '/')
   const [list = ''] = /Look at this[^]*?<\/ul>/.exec(text) ?? []
   for (const sentence of [
-    'app_crash is new in com.example.shop 3.5.0: 4 events',
+    'sync_error is more frequent in com.example.shop 3.5.0: 6 events, 1 in older versions and 1 more',
     'newsletter_open stopped in com.example.shop',
     'amount became text in version 3.5.0, it was number',
     'login sends e-mail addresses in params.email',
@@ -63,7 +75,8 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
     t.match(textOf(list), sentence)
   t.equal(list.match(/<li>/g)?.length, 5)
   t.equal(list.match(/<li><a href/g)?.length, 5, 'each has a link')
-  t.match(textOf((await view(url, `/applications/${app}`)).text), 'app_crash is new')
+  t.match(list, 'href="/events?app=com.example.shop&#38;event=sync_error&#38;period=30d"')
+  t.match(textOf((await view(url, `/applications/${app}`)).text), 'sync_error is more frequent')
 })
 
 t.test('one application is carried through all views, and rows name it only without', async (t) => {
@@ -85,6 +98,9 @@ t.test('one application is carried through all views, and rows name it only with
         `href="${to}com.example.other"`,
         `${path} leads to ${to}`,
       )
+  const catalogue = textOf((await view(url, '/applications/com.example.other?tab=catalogue')).text)
+  t.match(catalogue, 'Not counted yet.', 'its first event is younger than the catalogue')
+  t.notMatch(catalogue, /None\.|no device\.version_code/)
   const overview = await fetch(`${url}/?app=com.example.other`, { redirect: 'manual' })
   t.equal(overview.headers.get('location'), '/applications/com.example.other?period=24h')
 })
@@ -97,6 +113,7 @@ t.test('the box finds by name, by e-mail and by id, and says what is near', asyn
   t.match(await search('example.oth'), /Applications com\.example\.other 1 event in 30 days/)
   t.match(await search('user-1'), /Users user-1/)
   t.match(await search('purchse'), /Nothing has this name or id.* Names like it purchase/)
+  t.notMatch(await search('lzzzn'), /Names like it/, 'three of five letters of login differ')
   const locationOf = async (q: string) =>
     (await fetch(`${url}/search?q=${q}`, { redirect: 'manual' })).headers.get('location')
   t.equal(await locationOf('ann@example.com'), '/feedback?text=ann%40example.com')

@@ -4,7 +4,7 @@ import { chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { findChromium } from '@intake/test-kit/chromium'
-import { member } from '../../../packages/schema/test/fixture.ts'
+import { logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { keysScript, liveScript } from '../../src/page/assets.ts'
 import { demoRecords } from './demo-records.ts'
 import { ago, startRowStore } from './fixture.ts'
@@ -91,6 +91,7 @@ if (executablePath === undefined) {
     '/search?q=019abe10-f70d-797e-856d-48dc369b47fe',
     '/search?q=purchse',
     `/events?app=${application}`,
+    '/help/webhook',
   ]
 
   t.test('views of ordinary records are small, and accessible in light and dark', async (t) => {
@@ -132,6 +133,11 @@ if (executablePath === undefined) {
       t.ok(await tab.locator('table.stack td').count(), path)
       t.same(await tab.evaluate<string[]>(hiddenCells), [], path)
     }
+    const long = { event: 'long', device: { version_name: '9'.repeat(60) } }
+    await insert('logs', [logRow({ id: uuidV7(ago(1)), time: ago(1), ...long })])
+    await tab.goto(`${url}/events?event=long`)
+    const width = "document.querySelector('.rows summary b').getBoundingClientRect().width"
+    t.ok((await tab.evaluate<number>(width)) > 100, 'a long version leaves the name its place')
   })
 
   t.test('the columns of the histogram are as high as their lists are long', async (t) => {
@@ -180,6 +186,12 @@ if (executablePath === undefined) {
       )
       t.ok(parseFloat(outline) >= 2, `${await focused()}: ${outline}`)
     }
+    await tab.focus('.apps summary')
+    await tab.keyboard.press('Enter')
+    await tab.keyboard.press('Tab')
+    await tab.keyboard.press('Escape')
+    t.equal(await tab.locator('.apps[open]').count(), 0)
+    t.equal(await focused(), 'All applications')
     await tab.focus('details.numbers summary')
     await tab.keyboard.press('Enter')
     t.ok(await tab.locator('details.numbers[open]').count())

@@ -49,7 +49,7 @@ export interface Acceptance {
   terms(admitted: Pick<Admitted, 'kind' | 'sender'>): Terms
   /**
    * Whether records of the sender are stored: not if it is suppressed (its records were erased with
-   * `--suppress`).
+   * `--suppress`). Sets `admitted.isSuppressed`, by which `settle` counts.
    */
   isStored(admitted: Admitted): boolean
   /** Counts what became of the records. A route can respond with nothing else than the result. */

@@ -6,7 +6,10 @@ import { unknownFields } from '../record/extra.ts'
 import { identityBytes, type Extra } from '../record/row.ts'
 import type { LogPrinter, LogRecord } from './log-record.ts'
 
-/** An entry of a batch: a log event, or only the error for which it is rejected. */
+/**
+ * An entry of a batch that has been read: a log event, or only the error for which it is rejected.
+ * (`LogEntry` is the event as it was sent, alone or in a batch.)
+ */
 export type Entry = LogRecord | Rejected
 
 export interface Rejected {

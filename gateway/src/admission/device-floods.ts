@@ -1,7 +1,8 @@
 import type { ApiKey } from '@intake/access'
-import { IntakeError, type RecordKind } from '@intake/contract'
+import type { IntakeError, RecordKind } from '@intake/contract'
 import { findDevice } from './find-device.ts'
 import type { KeyUsage } from './key-usage.ts'
+import { limited } from './limits.ts'
 import type { DeviceLimits } from './sketch-limits.ts'
 
 /**
@@ -70,9 +71,4 @@ export function createDeviceFloods(options: {
       throw errorOf('logs')
     },
   }
-}
-
-export function limited(detail: string, msLeft: number): IntakeError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
-  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }

@@ -1,12 +1,12 @@
-import type { ApiKey } from '@intake/access'
+import { hasBudget, type ApiKey } from '@intake/access'
 import type { GatewayConfig } from '@intake/config'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 import type { Charge } from '../request.ts'
 import type { FleetCounters } from './fleet-counters.ts'
 import { openDay, openMinute, type KeyUsage, type Used } from './key-usage.ts'
-import { defaultLimits, type LimitName, type RequestSize } from './limits.ts'
-import { createDeviceFloods, limited, type DeviceFloods } from './device-floods.ts'
+import { defaultLimits, limited, type LimitName, type RequestSize } from './limits.ts'
+import { createDeviceFloods, type DeviceFloods } from './device-floods.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
 
 /** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */
@@ -143,10 +143,10 @@ class Limiter implements KeyLimiter {
       // The limits may have changed, because the keys were read again.
       usage.own = key.limits
       usage.max = { ...this.#defaults, ...key.limits }
+      usage.hasBudget = hasBudget(key.limits)
     }
-    const { eventsPerDay, bytesPerDay } = usage.max
     usage.today = undefined
-    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return usage
+    if (!usage.hasBudget) return usage
     const number = Math.floor(this.#wallMs() / dayMs)
     if (usage.opened?.number !== number) {
       usage.opened = openDay(this.#counters, key, usage, number)

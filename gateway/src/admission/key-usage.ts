@@ -1,4 +1,4 @@
-import { dayCountName, type ApiKey } from '@intake/access'
+import { budgetNames, dayCountName, hasBudget, type ApiKey } from '@intake/access'
 import { dayMs, limits, type RecordKind } from '@intake/contract'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 import { limitNames, limitTable, type Limit, type LimitName, type Unit } from './limits.ts'
@@ -20,9 +20,10 @@ type ByKind = Record<RecordKind, readonly Used[]>
 
 /** What a key has used of its limits. */
 export interface KeyUsage {
-  /** The key's own limits, from which `max` follows. */
+  /** The key's own limits, from which `max` and `hasBudget` follow. */
   own: ApiKey['limits']
   max: Readonly<Record<LimitName, number>>
+  hasBudget: boolean
   requests: FleetCounter
   /** Requests of devices beyond their share. */
   flooding: FleetCounter
@@ -56,6 +57,7 @@ export function openMinute(
   return {
     own,
     max,
+    hasBudget: hasBudget(own),
     requests: counterOf(limitTable.requestsPerMinute.count),
     flooding: counterOf(':over-share'),
     minute: { logs: ofKind(used, 'logs'), feedback: ofKind(used, 'feedback') },
@@ -74,11 +76,10 @@ export function openDay(
   { minute }: KeyUsage,
   number: number,
 ): Day {
-  const budgets = (['eventsPerDay', 'bytesPerDay'] as const).map((name): Used => {
-    const limit = limitTable[name]
-    const counter = counters.open(dayCountName(id, number * dayMs, limit.count), dayWindowMs)
+  const budgets = budgetNames.map((name): Used => {
+    const counter = counters.open(dayCountName(id, number * dayMs, name), dayWindowMs)
     counter.follow()
-    return { name, limit, counter }
+    return { name, limit: limitTable[name], counter }
   })
   const used = {
     logs: [...minute.logs, ...ofKind(budgets, 'logs')],

@@ -1,6 +1,6 @@
 import type { KeyLimitName } from '@intake/access'
 import type { GatewayConfig } from '@intake/config'
-import type { RecordKind } from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 
 /** The contents of a request. */
 export interface RequestSize {
@@ -28,14 +28,17 @@ export interface Limit {
   unit: Unit | 'requests'
   /** The kinds of record to which it applies. */
   kinds: readonly RecordKind[]
-  /** The name of the count that the gateways share, after the id of the key. */
+  /**
+   * The name of the count that the gateways share, after the id of the key. Budgets have counts for
+   * each day (see `dayCountName`).
+   */
   count: string
   /** What is counted, in the text of the error. */
   what: string
 }
 
 const minute = { scope: 'key', window: 'minute' } as const
-const day = { scope: 'key', window: 'day', setting: undefined } as const
+const day = { scope: 'key', window: 'day', setting: undefined, count: '' } as const
 const device = { scope: 'device', window: 'minute', count: '' } as const
 
 /**
@@ -85,14 +88,8 @@ export const limitTable = {
     count: ':attachment-bytes',
     what: 'attachments',
   },
-  eventsPerDay: { ...day, unit: 'records', kinds: ['logs'], count: 'events', what: 'events' },
-  bytesPerDay: {
-    ...day,
-    unit: 'bytes',
-    kinds: ['logs', 'feedback'],
-    count: 'bytes',
-    what: 'bytes',
-  },
+  eventsPerDay: { ...day, unit: 'records', kinds: ['logs'], what: 'events' },
+  bytesPerDay: { ...day, unit: 'bytes', kinds: ['logs', 'feedback'], what: 'bytes' },
   deviceEventsPerMinute: {
     ...device,
     setting: 'DEVICE_EVENTS_PER_MINUTE_MAX',
@@ -119,4 +116,10 @@ export function defaultLimits(config: GatewayConfig): Record<LimitName, number> 
     LimitName,
     number
   >
+}
+
+/** Returns the error for whatever a limit per minute refuses. */
+export function limited(detail: string, msLeft: number): IntakeError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
+  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }

@@ -9,7 +9,7 @@ import { bodyTooLarge } from './read-body.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { KeyUsage } from '../admission/key-usage.ts'
-import { limited } from '../admission/device-floods.ts'
+import { limited } from '../admission/limits.ts'
 import type { AddressLimit } from '../admission/sketch-limits.ts'
 
 /** What the requests of an operation may be, and the memory for their bodies. */
@@ -23,6 +23,9 @@ export interface Operation {
   codings: readonly string[]
   budget: ByteBudget
 }
+
+/** Creates the hook that checks the requests of an operation before their bodies are read. */
+export type BeforeBody = (operation: Operation) => onRequestHookHandler
 
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
@@ -50,7 +53,7 @@ export function createBeforeBody(options: {
   connections: HttpEdge['connections']
   allowed: AllowedOrigins
   failures: AddressLimit
-}): (operation: Operation) => onRequestHookHandler {
+}): BeforeBody {
   const { apiKeys, policy, admission, limiter, connections, allowed, failures } = options
 
   return (operation) => (request, reply, done) => {
@@ -181,7 +184,7 @@ function authenticate(
 }
 
 const notReadYet = () =>
-  new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
+  new IntakeError('queue_unavailable', 'The API keys or the rules have not been read yet.')
 
 const unauthorized = () =>
   new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')

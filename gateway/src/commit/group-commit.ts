@@ -60,7 +60,7 @@ interface Options {
   loopUtilization: () => number
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
-  held?: Map<string, number> | undefined
+  unsent?: Map<string, number> | undefined
   wallMs: () => number
   clock: Clock
 }
@@ -77,7 +77,7 @@ interface Options {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
- * @param options.held the bytes of each API key, to which those of each stored frame are added;
+ * @param options.unsent the bytes of each API key, to which those of each stored frame are added;
  * undefined if nothing is counted by API key
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
@@ -197,7 +197,7 @@ class Commit implements GroupCommit {
 
   /** Stores one frame and settles its rows. Never rejects. */
   async #commit(frame: readonly Waiting[]): Promise<void> {
-    const { acceptanceMsMax, onStored, held } = this.#options
+    const { acceptanceMsMax, onStored, unsent } = this.#options
     const rows: Row[] = []
     let deadline = -Infinity
     for (const one of frame) {
@@ -211,7 +211,7 @@ class Commit implements GroupCommit {
         settleRow(request, row.receivedAtMs >= arrivedAfter ? undefined : tooLate())
       }
       onStored(stored)
-      if (held !== undefined) divideBytes(rows, stored.bytes, held)
+      if (unsent !== undefined) divideBytes(rows, stored.bytes, unsent)
     } catch (error) {
       for (const { request } of frame) settleRow(request, error as IntakeError)
     }

@@ -96,9 +96,13 @@ function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>[]) => 
  * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
  * units.
  *
- * @param held the bytes of each API key, to which those of the frame are added
+ * @param unsent the bytes of each API key, to which those of the frame are added
  */
-export function divideBytes(rows: readonly Row[], bytes: number, held: Map<string, number>): void {
+export function divideBytes(
+  rows: readonly Row[],
+  bytes: number,
+  unsent: Map<string, number>,
+): void {
   let length = 0
   for (const { json } of rows) length += json.length + 1
   for (let first = 0; first < rows.length;) {
@@ -106,6 +110,6 @@ export function divideBytes(rows: readonly Row[], bytes: number, held: Map<strin
     let units = 0
     for (; rows[first]?.apiKeyId === apiKeyId; first++) units += rows[first]!.json.length + 1
     const part = Math.round((units * bytes) / length)
-    held.set(apiKeyId, (held.get(apiKeyId) ?? 0) + part)
+    unsent.set(apiKeyId, (unsent.get(apiKeyId) ?? 0) + part)
   }
 }

@@ -1,13 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failable, type Turns } from '@intake/http-edge'
-import type { Operation } from '../body/before-body.ts'
+import type { BeforeBody, Operation } from '../body/before-body.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { Settled } from '../report/outcomes.ts'
 import { requireLease } from '../request.ts'
-
-/** Creates the hook that checks the requests of an operation before their bodies are read. */
-export type BeforeBody = (operation: Operation) => onRequestHookHandler
 
 /** What the routes share. */
 export interface RouteOptions {

@@ -1,7 +1,6 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { FeedbackCreated } from '@intake/contract/schemas'
-import { type Turns } from '@intake/http-edge'
 import { isLenient, readFeedback, type AcceptFeedback } from '../accept/feedback.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
 import type { AttachmentRules } from '../form/upload.ts'
@@ -12,7 +11,6 @@ export async function feedbackRoute(
   app: FastifyInstance,
   options: RouteOptions & {
     acceptFeedback: AcceptFeedback
-    turns: Turns
     attachments: AttachmentRules
   },
 ): Promise<void> {

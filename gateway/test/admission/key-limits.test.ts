@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import type { ApiKey, KeyLimits } from '@intake/access'
+import { keyLimitNames, type ApiKey, type KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
+import { limitTable } from '../../src/admission/limits.ts'
 import { payload, file, send as sendForm, type Part } from '../forms.ts'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
@@ -39,6 +40,18 @@ t.test('429: a key has its own number of requests', async (t) => {
   await post(gateway, '/api/log', logBody())
   const refused = await post(gateway, '/api/log', logBody())
   t.match(refused.json(), { status: 429, code: 'rate_limited' })
+})
+
+t.test('429: every limit of a key is enforced', async (t) => {
+  for (const name of keyLimitNames) {
+    const { gateway } = await start(t, { [name]: 1 })
+    const isOfLogs = (limitTable[name].kinds as readonly string[]).includes('logs')
+    const send = async () =>
+      isOfLogs
+        ? (await post(gateway, '/api/log', logBody())).statusCode
+        : (await sendForm(gateway, [payload(), file(images.png)])).status
+    t.same([await send(), await send()], [201, 429], name)
+  }
 })
 
 t.test('429: events are counted, not requests', async (t) => {

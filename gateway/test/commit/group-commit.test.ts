@@ -28,7 +28,7 @@ function build(loopUtilization: () => number = () => 0) {
     fail: (error: Error) => void
   }[] = []
   let stored = 0
-  const held = new Map<string, number>()
+  const unsent = new Map<string, number>()
   const commit = createGroupCommit({
     producer: {
       add: (frame: Frame, deadline) =>
@@ -43,7 +43,7 @@ function build(loopUtilization: () => number = () => 0) {
     acceptanceMsMax: 50_000,
     wallMs: clock.now,
     onStored: ({ rows }) => (stored += rows),
-    held,
+    unsent,
     clock,
   })
   /** Returns the frames sent so far; fails if there are fewer or more than `count`. */
@@ -52,7 +52,7 @@ function build(loopUtilization: () => number = () => 0) {
     t.equal(frames.length, count)
     return frames
   }
-  return { clock, commit, frames, sent, stored: () => stored, held }
+  return { clock, commit, frames, sent, stored: () => stored, unsent }
 }
 
 t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
@@ -68,21 +68,21 @@ t.test('a lone row is sent at once, and settles only when its frame is confirmed
 })
 
 t.test('a stored frame counts for the API keys of its rows, by their size', async (t) => {
-  const { commit, sent, held } = build()
+  const { commit, sent, unsent } = build()
   const of = (apiKeyId: string, size: number) => ({ ...row(0, '2026-11', size), apiKeyId })
   const done = commit.append([of('a', 0), of('b', 900), of('b', 900), of('a', 0)], soon)
   const [frame] = await sent(1)
-  t.equal(held.size, 0, 'nothing is counted before')
+  t.equal(unsent.size, 0, 'nothing is counted before')
   frame!.confirm()
   await done
-  t.same([...held.keys()].toSorted(), ['a', 'b'])
-  const [a = 0, b = 0] = [held.get('a'), held.get('b')]
+  t.same([...unsent.keys()].toSorted(), ['a', 'b'])
+  const [a = 0, b = 0] = [unsent.get('a'), unsent.get('b')]
   t.ok(b > 10 * a && a > 0)
   t.ok(a + b < 200, 'together they have the compressed size')
 })
 
 t.test('characters of several bytes hide nothing of what a key holds', async (t) => {
-  const { commit, frames, sent, held } = build()
+  const { commit, frames, sent, unsent } = build()
   const text = Array.from({ length: 5_000 }, () => String.fromCodePoint(randomInt(0x4e00, 0x9fff)))
   const done = commit.append(
     [{ ...row(0), json: JSON.stringify({ n: 0, text: text.join('') }) }],
@@ -91,7 +91,7 @@ t.test('characters of several bytes hide nothing of what a key holds', async (t)
   const [frame] = await sent(1)
   frame!.confirm()
   await done
-  t.equal(Math.round(held.get('key_1') ?? 0), frames[0]!.bytes)
+  t.equal(Math.round(unsent.get('key_1') ?? 0), frames[0]!.bytes)
 })
 
 t.test(

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { imageTypes } from '@intake/contract'
+import { examinePicture } from '@intake/pictures'
 import { imageTypeOf } from '../../src/form/image-type.ts'
 import { images } from '../support.ts'
 
@@ -65,6 +66,12 @@ t.test('every accepted format is recognised in all its common forms', async (t) 
     [],
     'no format is missing',
   )
+})
+
+t.test('every accepted format can be examined', async (t) => {
+  for (const type of imageTypes.keys()) {
+    t.throws(() => examinePicture(Buffer.alloc(0), type), { message: /^(?!its format)/ }, type)
+  }
 })
 
 t.test('everything else is no image', async (t) => {

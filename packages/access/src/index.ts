@@ -8,7 +8,15 @@ export {
 export { createAlertStore, type AlertStore } from './alerts/store.ts'
 export { type ApiKeyDirectory, watchApiKeys } from './api-keys/directory.ts'
 export { allowsBundle } from './api-keys/bundles.ts'
-export { keyLimitNames, type KeyLimitName, type KeyLimits } from './api-keys/key-limits.ts'
+export {
+  budgetNames,
+  hasBudget,
+  keyLimitNames,
+  keyLimits,
+  type BudgetName,
+  type KeyLimitName,
+  type KeyLimits,
+} from './api-keys/key-limits.ts'
 export {
   type ApiKeyStore,
   type KeyRules,
@@ -17,7 +25,13 @@ export {
   createApiKeyStore,
 } from './api-keys/store.ts'
 export type { ApiKey } from './api-keys/stored-key.ts'
-export { dayCountName, readUsedToday, sharedCountKey } from './api-keys/used-today.ts'
+export {
+  dayCountName,
+  dayCountOf,
+  readUsedToday,
+  sharedCountKey,
+  type DayCount,
+} from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
 export { createWaitingEntries, type JournalEntry, type WaitingEntries } from './journal/journal.ts'
 export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'

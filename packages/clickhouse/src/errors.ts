@@ -136,6 +136,19 @@ export function describeError(error: unknown): string {
   return isEmpty ? message : `${message}: ${cause.message}`
 }
 
+/** ClickHouse's codes for a user or password that it does not accept. */
+const credentialCodes = new Set([192, 193, 194, 516])
+
+/**
+ * Describes why a request failed. If ClickHouse cannot be reached, or does not accept the user,
+ * names what corrects it.
+ */
+export function explainFailure(error: ClickHouseError): string {
+  const why = describeError(error).replace(/\.$/, '')
+  const isUnusable = error.code === undefined || credentialCodes.has(error.code)
+  return isUnusable ? `${why}: start ClickHouse, or correct CLICKHOUSE_URL` : why
+}
+
 /** Whether ClickHouse responded with an exception code that `failureCodes` does not classify. */
 export const hasUnknownCode = (error: unknown): boolean =>
   error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)

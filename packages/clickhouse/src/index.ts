@@ -5,6 +5,7 @@ export {
   MigrationError,
   describeError,
   explainDefinition,
+  explainFailure,
   hasUnknownCode,
 } from './errors.ts'
 export { insertLines } from './insert-lines.ts'

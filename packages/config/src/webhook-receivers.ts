@@ -11,12 +11,15 @@ export const webhookForm = Type.Union([
 export const webhookEmail = Type.Union([Type.Literal('show'), Type.Literal('hide')])
 export const webhookToken = Type.String({ pattern: '^[!-~]+$' })
 
+const choices = ({ anyOf }: { anyOf: readonly { const: string }[] }) =>
+  anyOf.map((one) => one.const).join(', ')
+
 /** What a field must be that is not valid. */
 const expected: Record<string, string> = {
   bundle:
     'must be an application, or com.example.* for all that begin so; FEEDBACK_WEBHOOK_URL gets the rest',
-  form: 'must be standard, slack, teams or github',
-  email: 'must be show or hide',
+  form: `must be ${choices(webhookForm)}`,
+  email: `must be ${choices(webhookEmail)}`,
 }
 
 /** Who is told about the applications that `bundle` stands for. */

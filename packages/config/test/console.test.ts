@@ -107,7 +107,7 @@ t.test('every fault in the list of receivers is named, without its values', asyn
       /entry 2: bundle must be an application, or com.example.\* .* FEEDBACK_WEBHOOK_URL gets the rest/,
     ],
     [[{ ...good, bundel: 'x' }], /entry 1: bundel is unknown/],
-    [[{ ...good, form: 'irc' }], /entry 1: form must be standard, slack, teams or github/],
+    [[{ ...good, form: 'irc' }], /entry 1: form must be standard, slack, teams, github/],
     [[{ ...good, url: 'https://user:token@hook.example' }], /url of entry 1 must be a URL/],
     [[{ ...good, secret: 'token' }], /secret of entry 1 must be whsec_/],
     [[{ ...good, form: 'github' }], /form of entry 1 github needs .*token of entry 1/],

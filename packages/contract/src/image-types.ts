@@ -1,3 +1,7 @@
+/**
+ * The accepted formats of images: media types and file extensions. An extension has three or four
+ * letters, because `parseAttachmentKey` does not know the keys of others.
+ */
 export const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
   ['image/png', 'png'],

@@ -165,6 +165,32 @@ const attacks: Readonly<Record<string, readonly string[]>> = {
       `SELECT count(), min(event), max(event), any(bundle_identifier) FROM ${database}.logs SETTINGS ${setting}`,
       `EXPLAIN actions = 1, indexes = 1 SELECT * FROM ${database}.logs WHERE event > 'a' SETTINGS ${setting}`,
     ]),
+    ...['', 'enable_analyzer = 0, ', 'allow_experimental_analyzer = 0, '].flatMap((setting) =>
+      ['logs', 'logs_flat', 'devices'].flatMap((view) =>
+        ['unique_user_id', 'toString(device_uuid)'].map(
+          (column) =>
+            `SELECT count() FROM ${database}.${view} WHERE toUInt8(${column}) = 1 SETTINGS ${setting}prefer_column_name_to_alias = 1`,
+        ),
+      ),
+    ),
+    // In a subquery, no constraint of the profile is checked.
+    ...[
+      ['feedback', 'feedback_raw', 'toUInt8(text) = 1'],
+      ['feedback', 'feedback_raw', "toUInt8(ifNull(email, '1')) = 1"],
+      ['logs', 'logs_raw', 'toUInt8(unique_user_id) = 1'],
+      ['logs', 'logs_raw', 'toUInt8(toJSONString(extra)) = 1'],
+      ['logs', 'logs_raw', 'toUInt8(event) = 1'],
+      ['logs', 'pseudonym_key', 'toUInt8(secret) = 1'],
+    ].flatMap(([view, table, condition]) =>
+      [
+        `additional_table_filters = {'intake.${table}': '${condition?.replaceAll("'", "''")}'}`,
+        `parallel_replicas_custom_key = '${condition?.replaceAll("'", "''")}', parallel_replicas_count = 2`,
+      ].flatMap((setting) => [
+        `SELECT * FROM (SELECT * FROM ${database}.${view} SETTINGS ${setting})`,
+        `SELECT (SELECT count() FROM ${database}.${view} SETTINGS ${setting})`,
+        `(SELECT count() FROM ${database}.${view} SETTINGS ${setting}) UNION ALL SELECT 1`,
+      ]),
+    ),
     'SET readonly = 0',
     'SET additional_table_filters = {}',
     `SET ROLE ALL`,
@@ -237,6 +263,16 @@ for (const [what, statements] of Object.entries(attacks)) {
   })
 }
 
+t.test('subqueries of an analyst evaluate nothing with the rights of the owner', async (t) => {
+  for (const setting of [
+    "additional_table_filters = {'intake.logs_raw': 'throwIf(ver > 0)'}",
+    "parallel_replicas_custom_key = 'throwIf(ver > 0)', parallel_replicas_count = 2",
+  ]) {
+    const statement = `SELECT count() FROM (SELECT event FROM intake.logs SETTINGS ${setting})`
+    t.match(await ask('analyst', 'analyst', statement), { status: 200, text: '600\n' })
+  }
+})
+
 t.test('no system table shows more', async (t) => {
   const tables = await owner.query<{ name: string }>(
     "SELECT concat(database, '.`', name, '`') AS name FROM system.tables WHERE database IN ('system', 'information_schema', 'INFORMATION_SCHEMA')",
@@ -289,5 +325,25 @@ t.test('what a limited analyst asks does not change what others see', async (t) 
         { n: 200 },
       ])
     }
+  }
+})
+
+t.test('a subquery of an analyst shows no row that was replaced', async (t) => {
+  const [time = ''] = times
+  const record = { id: uuidV7(time), time, device_uuid: secrets.device }
+  await owner.command('SYSTEM STOP MERGES intake.logs_raw')
+  // The first version wins. Each is in a part with others, of which an index can leave out granules.
+  for (const [second, unique_user_id] of ['shown', 'replaced'].entries()) {
+    const received_at = `2026-11-21T03:00:0${second}.000Z`
+    const others = Array.from({ length: 20_000 }, (_, n) =>
+      logRow({ id: uuidV7(time), time, unique_user_id: `${second}-${n}` }),
+    )
+    const versions = [logRow({ ...record, unique_user_id, received_at }), ...others]
+    await owner.insertRows({ table: 'logs', members: [member(versions)], rows: versions.length })
+  }
+  for (const setting of ['use_skip_indexes_if_final_exact_mode', 'final', 'apply_deleted_mask']) {
+    const subquery = `SELECT id FROM intake.logs WHERE unique_user_id = 'replaced' SETTINGS ${setting} = 0`
+    const statement = `SELECT count() FROM (${subquery})`
+    t.match(await ask('analyst', 'analyst', statement), { status: 200, text: '0\n' }, setting)
   }
 })

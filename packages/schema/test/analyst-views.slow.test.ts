@@ -8,6 +8,7 @@ import {
   viewsOf,
 } from '../src/index.ts'
 import { findAnalystDifferences } from '../src/analysts/inspect.ts'
+import { allDefinitions } from '../src/definitions/index.ts'
 import { feedbackRow, logRow, member } from './fixture.ts'
 import { limited, startWithAnalysts } from './limited-analyst.ts'
 
@@ -36,6 +37,17 @@ const feedback = [
 ]
 await owner.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
 await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: feedback.length })
+
+t.test('only these views are not for analysts of some applications', async (t) => {
+  const mine = new Set(viewsOf(whole).map(({ name }) => name))
+  const others = allDefinitions.filter(
+    ({ name, select }) => select !== undefined && !mine.has(name),
+  )
+  t.same(
+    others.map(({ name }) => name),
+    ['outcomes', 'counted_names', 'recounts', 'alerts', 'alert_states', 'alert_changes'],
+  )
+})
 
 t.test('setup defines what is missing, and then nothing more', async (t) => {
   t.same(await defineAnalysts(owner), {

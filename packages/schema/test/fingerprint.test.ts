@@ -47,6 +47,33 @@ t.test('an absent text has none, and any other text has one', async (t) => {
   t.same(row, { absent: null, empty: 16, long: 16 })
 })
 
+t.test('texts that clients make up take no longer than others', async (t) => {
+  const pieces = [
+    '(SourceFile address at ',
+    '(Native Method',
+    "'a@b ",
+    '/a ',
+    '-abcdefgh.a',
+    'a.b/',
+    '0x1 ',
+    'a:',
+  ]
+  const measure = async (piece: string) => {
+    const begun = performance.now()
+    await clickhouse.query(
+      `SELECT max(intake_fingerprint(materialize(repeat({piece:String}, intDiv(100000, length({piece:String})))))) AS found
+       FROM numbers(10)`,
+      { piece },
+    )
+    return performance.now() - begun
+  }
+  const usual = await measure('at a.b(c.js:1)\n')
+  for (const piece of pieces) {
+    const ms = await measure(piece)
+    t.ok(ms < 10 * usual, piece)
+  }
+})
+
 t.test('intake.crashes shows each crash once, from its first to its last version', async (t) => {
   const trace = (line: number) => `TypeError: x\n    at pay (https://a.example/app.js:${line}:1)`
   const crash = (minute: number, version_name: string, fields: object) => {

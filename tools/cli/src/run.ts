@@ -1,4 +1,6 @@
 import { connectOnlyToOwnUser } from '@intake/own-ports'
+import type { ClickHouseError } from '@intake/clickhouse'
+import { version } from '@intake/runtime'
 import { Command, CommanderError } from 'commander'
 import { commands, define } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
@@ -22,6 +24,7 @@ docs/cli.md shows every command with its output.`
 export async function runIntake(args: readonly string[]): Promise<number> {
   const program = new Command('intake')
     .description('Operates an Intake deployment')
+    .version(version)
     .addHelpText('after', guide)
     .exitOverride()
   configureOutput(program)
@@ -39,15 +42,20 @@ export async function runIntake(args: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has already printed the text of its error. After --help, this error is no failure.
     const isPrinted = error instanceof CommanderError
-    if (!isPrinted) printError(await withReason(error))
+    if (!isPrinted) printError(await nameSetting(error))
     process.exitCode = isPrinted ? error.exitCode : 1
   }
   return Number(process.exitCode ?? 0)
 }
 
-/** If there was no connection to ClickHouse, only the cause of the error says why. */
-async function withReason(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error) || error.name !== 'ClickHouseError') return error
-  const { ClickHouseError, describeError } = await import('@intake/clickhouse')
-  return error instanceof ClickHouseError && error.code === undefined ? describeError(error) : error
+/** Adds to a failure of Redis or ClickHouse which setting to correct. Loads their clients only here. */
+async function nameSetting(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error)) return error
+  if (error.name === 'ReplyError') {
+    const { describeReply } = await import('./redis-failure.ts')
+    return describeReply(error)
+  }
+  if (error.name !== 'ClickHouseError') return error
+  const { explainFailure } = await import('@intake/clickhouse')
+  return explainFailure(error as ClickHouseError)
 }

@@ -179,7 +179,7 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
   // Also sets the count of the next day, because midnight may pass during the test.
   for (const atMs of [Date.now(), Date.now() + dayMs]) {
     await withRedis({ url: redis.url, timeoutMs: 10_000 }, (connection) =>
-      connection.set(sharedCountKey(dayCountName(id, atMs, 'events')), 2),
+      connection.set(sharedCountKey(dayCountName(id, atMs, 'eventsPerDay')), 2),
     )
   }
   t.match(await json('show', id), { usedToday: { events: 2, bytes: 0 } })
@@ -253,6 +253,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
 })
 
 t.test('help lists the commands, with examples and exit codes', async (t) => {
+  t.match(await intake(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ })
   const { code, stdout } = await intake(['--help'])
   t.equal(code, 0)
   for (const name of ['status', 'doctor', 'trace', 'queue', 'dead-letters', 'keys'])
@@ -293,7 +294,8 @@ t.test(
     const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
     const run = createIntakeProcess({ cwd: dataDir, env: down })
     const noRedis = 'Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n'
-    const noClickHouse = 'The connection to ClickHouse failed: connect ECONNREFUSED 127.0.0.1:1\n'
+    const noClickHouse =
+      'The connection to ClickHouse failed: connect ECONNREFUSED 127.0.0.1:1: start ClickHouse, or correct CLICKHOUSE_URL\n'
     const wrong = new URL(redis.url)
     wrong.password = 'wrong'
     const results = await Promise.all([

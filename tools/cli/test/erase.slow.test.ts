@@ -226,6 +226,29 @@ t.test('names from erased events are in no count, not even in a replaced part', 
     await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
 })
 
+t.test('a stack trace of an erased crash is in no state of an alert', async (t) => {
+  const trace = (name: string) => `Error: no account for ${name}\n  at pay (app.js:1:1)`
+  const crash = (name: string) =>
+    logRow({ unique_user_id: name, event: 'crash', params: { stack: trace(name) } })
+  await insert('logs', [crash('shown-crash'), crash('kept-crash')])
+  for (const [id, name] of [
+    ['a', 'shown-crash'],
+    ['b', 'kept-crash'],
+  ] as const) {
+    await clickhouse.command(
+      `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
+       SELECT {id:String}, 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
+      { id, trace: trace(name) },
+    )
+  }
+  t.match(await erase('user', 'erase', 'shown-crash'), { complete: true })
+  t.same(await clickhouse.query('SELECT id, detail FROM intake.alert_changes ORDER BY id'), [
+    { id: 'a', detail: '' },
+    { id: 'b', detail: trace('kept-crash') },
+  ])
+  t.notOk(await isOnDisk('shown-crash'))
+})
+
 t.test('an erasure is not complete while a count from before it is stored', async (t) => {
   const victim = user()
   const [mine] = logsOf(victim, 1, { event: `late_${randomUUID()}` })

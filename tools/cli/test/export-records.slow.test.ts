@@ -228,7 +228,7 @@ t.test('--verify finds nothing, and then what was changed', async (t) => {
   const verify = ['export', '--to', folderOf('lake'), '--verify']
   t.match(await intake(verify), {
     code: 0,
-    stdout: /^83 records in \d+ files are as in their manifests/,
+    stdout: /^83 records in \d+ files, as in their manifests/,
   })
   const [one, two] = manifestsOf('lake').flatMap(({ files }) => files)
   writeFileSync(join(folderOf('lake'), one!.path), 'PAR1')

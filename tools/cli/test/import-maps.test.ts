@@ -1,3 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseRecord } from '@intake/sandbox'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import t from 'tap'
 import { findMap } from '../src/import/maps.ts'
 
@@ -14,4 +18,35 @@ t.test('a call of Segment keeps what it has, and only that', async (t) => {
     t.strictSame(read({ ...call, ...own }).params, params)
   }
   t.throws(() => read({ ...call, type: 'identify' }), /neither track, screen nor page/)
+})
+
+t.test('a number of CSV keeps its digits, or is rejected', async (t) => {
+  const path = join(createDataDir(t), 'map.json')
+  const map = { event: '=order', time: 'at', user: '=one', params: { total: 'total:number' } }
+  writeFileSync(path, JSON.stringify(map))
+  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const total = (text: string) => read({ at: '2026-11-01T10:00:00Z', total: text }).params['total']
+  for (const [text, number] of [
+    ['9007199254740993', 9_007_199_254_740_993n],
+    [' -9223372036854775808 ', -(2n ** 63n)],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['1e20', 1e20],
+    ['1.50', 1.5],
+    ['-0012', -12],
+  ] as const) {
+    t.equal(total(text), number)
+  }
+  for (const text of ['1,5', ' ', 'Infinity', 'abc']) t.throws(() => total(text), /is no number/)
+  t.throws(() => read(undefined), /more cells than the header/)
+})
+
+t.test('a day that the calendar does not have is no time', async (t) => {
+  const { read } = await findMap('segment', JSON.parse)
+  const at = (timestamp: string) => read({ event: 'a', userId: 'u', timestamp }).timeMs
+  t.equal(at('2028-02-29 10:00:00.123456'), Date.UTC(2028, 1, 29, 10, 0, 0, 123))
+  t.equal(at('2026-02-28T23:30-0545'), Date.UTC(2026, 2, 1, 5, 15))
+  t.equal(at('2026-02-28'), Date.UTC(2026, 1, 28))
+  for (const day of ['2026-02-30', '2026-02-29T10:00:00Z', '2026-04-31 10:00', '2026-13-01']) {
+    t.throws(() => at(day), /its time is not ISO 8601/, day)
+  }
 })

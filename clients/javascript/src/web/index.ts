@@ -30,7 +30,8 @@ export type WebAttachment = Blob | BufferSource
  */
 export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isPage = typeof document !== 'undefined'
-  const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
+  // Does not read `indexedDB`, because a browser that forbids it may throw an error there.
+  const isKept = options.storage !== 'memory' && 'indexedDB' in globalThis
   const storage = createIndexedDbStorage(isKept ? `intake.${options.bundleIdentifier}` : '')
   const { transport, keepaliveBytes } = createFetchTransport(options, {
     exchange: exchangeWith((url, init) => fetch(url, init).catch(explain), time),

@@ -197,23 +197,36 @@ t.test('a redirect is not followed, because the key would go along', { skip }, a
   await until('both have arrived', () => server.rows.size + server.feedback.length === 2)
 })
 
-t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
-  const { server, context, visit } = await startBrowser(t)
-  await context.addInitScript(() => {
+const withoutDatabase = {
+  'cannot be opened': () => {
     IDBFactory.prototype.open = () => {
       throw new DOMException('forbidden', 'SecurityError')
     }
+  },
+  'cannot be read': () => {
+    Object.defineProperty(globalThis, 'indexedDB', {
+      get() {
+        throw new DOMException('forbidden', 'SecurityError')
+      },
+    })
+  },
+}
+
+for (const [reason, forbid] of Object.entries(withoutDatabase)) {
+  t.test(`if IndexedDB ${reason}, events wait in memory`, { skip }, async (t) => {
+    const { server, context, visit } = await startBrowser(t)
+    await context.addInitScript(forbid)
+    const { page, create } = await visit()
+    await create()
+    await page.evaluate(() => window.client.log('tap'))
+    t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
+    t.equal(server.rows.size, 1)
+    const errors: Error[] = []
+    page.on('pageerror', (error) => errors.push(error))
+    t.same(await page.evaluate(() => window.client.shutdown()), { left: 0 })
+    t.same(errors, [])
   })
-  const { page, create } = await visit()
-  await create()
-  await page.evaluate(() => window.client.log('tap'))
-  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
-  t.equal(server.rows.size, 1)
-  const errors: Error[] = []
-  page.on('pageerror', (error) => errors.push(error))
-  t.same(await page.evaluate(() => window.client.shutdown()), { left: 0 })
-  t.same(errors, [])
-})
+}
 
 const closings = {
   // The browser asks the client to close the database.

@@ -6,14 +6,8 @@ import type { RecordReader } from '../records.ts'
 import type { SignPicture } from '../views/pictures.ts'
 import type { Header, WorkerState } from '../worker-state.ts'
 
-export interface Elsewhere {
-  path: string
-}
-
-export interface CsvFile {
-  file: string
-  csv: string
-}
+export type Elsewhere = { path: string }
+export type CsvFile = { file: string; csv: string }
 
 export interface ViewContext {
   reader: RecordReader

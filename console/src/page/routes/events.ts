@@ -4,7 +4,7 @@ import { listRecords } from '../list-records.ts'
 import { withTyped } from '../filter-words.ts'
 import { chosenPeriod, withinPeriod } from '../chosen-period.ts'
 import { stepsOf } from '../period.ts'
-import { readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
+import { readTopEvents, readVersions } from '../read-counts.ts'
 import { readSearch, withoutPeriod } from '../search.ts'
 import { eventList } from '../views/event-list.ts'
 import type { Suggestions } from '../views/filter-form.ts'
@@ -12,13 +12,8 @@ import type { ViewContext } from './context.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 
 /** `GET /events`: a list with a histogram. */
-export function eventRoutes({
-  reader,
-  counts: countReader,
-  cached,
-  cachedBriefly,
-  view,
-}: ViewContext) {
+export function eventRoutes(context: ViewContext) {
+  const { reader, counts: countReader, cached, cachedBriefly, view } = context
   view('/events', async ({ query, header }) => {
     const typed = withTyped(query, 'logs')
     if (typed !== undefined) return { path: `/events?${typed}` }
@@ -30,17 +25,9 @@ export function eventRoutes({
     const isLong = steps.to - steps.from > 2 * 24 * 3_600_000
     const [found, counts, suggestions] = await Promise.all([
       listRecords(reader, 'logs', withinPeriod(search, chosen)),
-      (isLong ? cached : cachedBriefly)(key, async () =>
-        countEvents(countReader, {
-          search: counted,
-          steps,
-          countedAtMs: await readCountedAt(reader),
-        }),
-      ),
+      (isLong ? cached : cachedBriefly)(key, () => countEvents(countReader, counted, steps)),
       unlessClickHouseFails(
-        cached(`names ${counted.application ?? ''}`, () =>
-          readSuggestions(counted.application, header.nowMs),
-        ),
+        cached(`names ${counted.application ?? ''}`, () => readSuggestions(counted.application)),
       ),
     ])
     const { event, application } = search
@@ -52,11 +39,8 @@ export function eventRoutes({
     return eventList({ header, search, found, counts, chosen, suggestions, near })
   })
 
-  async function readSuggestions(
-    application: string | undefined,
-    nowMs: number,
-  ): Promise<Suggestions> {
-    const week = stepsOf('7d', nowMs)
+  async function readSuggestions(application: string | undefined): Promise<Suggestions> {
+    const week = stepsOf('7d', Date.now())
     const counts = await countReader()
     const [event, version] = await Promise.all([
       readTopEvents(counts, week, application),

@@ -26,12 +26,8 @@ const overlapMsMax = 30 * minuteMs
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)
 
-function omission(isCut: boolean, hasMore: boolean): string | undefined {
-  if (hasMore) return `Live: only the newest ${pollRowsMax}, filter to see all`
-  if (isCut)
-    return `Live: without events that arrived ${overlapMsMax / minuteMs} min ago or earlier`
-  return undefined
-}
+const cut = `Live: only the newest ${pollRowsMax}, filter to see all`
+const early = `Live: without events that arrived ${overlapMsMax / minuteMs} min ago or earlier`
 
 /** `GET /live`, and `GET /live/rows` for its script. */
 export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
@@ -65,8 +61,7 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     if (found === undefined) reply.code(503)
     else {
       reply.header('x-since', String(nextSince(header)))
-      const omitted = omission(from > sinceMs, found.hasMore)
-      if (omitted !== undefined) reply.header('x-state', omitted)
+      if (found.hasMore || from > sinceMs) reply.header('x-state', found.hasMore ? cut : early)
     }
     // The tab may be open for hours, so its header must get the current freshness, above all when
     // ClickHouse does not respond.

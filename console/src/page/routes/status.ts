@@ -3,7 +3,7 @@ import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
 import { readRaisedAlerts } from '../findings.ts'
 import { statusView, type StatusData } from '../views/status.ts'
 import type { ViewContext } from './context.ts'
-import { unlessClickHouseFails } from '../without-clickhouse.ts'
+import { awayTimeoutMs, isAway, unlessClickHouseFails } from '../without-clickhouse.ts'
 
 /** `GET /status`, for a browser; other clients get JSON from the admin server. */
 export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext) {
@@ -25,7 +25,7 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
       reply.header('vary', 'accept')
       const reading = cachedBriefly('status', () => read(header.nowMs))
       const [data, processes] = await Promise.all([
-        unlessClickHouseFails(reading),
+        unlessClickHouseFails(reading, isAway(header) ? awayTimeoutMs : undefined),
         cachedBriefly('processes', () => state.processes()),
       ])
       return statusView({ header, data, processes })

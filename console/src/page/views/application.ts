@@ -13,16 +13,7 @@ import type { Header, KeyBudget } from '../worker-state.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, listLink, listPath } from './links.ts'
-import {
-  behindAlert,
-  card,
-  choice,
-  mute,
-  partialAlert,
-  periodLinks,
-  segments,
-  tile,
-} from './parts.ts'
+import { warnings, card, choice, mute, periodLinks, segments, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { countTile, eventBars, latestFeedback } from './summary.ts'
 import { crashCard, crashFreeOf, versionCard, weekCard } from './usage.ts'
@@ -38,18 +29,15 @@ export interface ApplicationData extends Summary {
   isPartial: boolean
 }
 
-const segmentsOf = {
-  overview: ['Overview', ''],
-  catalogue: ['Catalogue', '?tab=catalogue'],
-} as const
-
-export const applicationTabs = (application: string, current: keyof typeof segmentsOf): Html =>
-  segments(
-    'Views of the application',
-    Object.entries(segmentsOf).map(([name, [text, query]]) =>
-      choice(applicationPath(application, query), text, name === current, 'page'),
-    ),
+export function applicationTabs(application: string, current: 'Overview' | 'Catalogue'): Html {
+  const links = [
+    ['Overview', ''],
+    ['Catalogue', '?tab=catalogue'],
+  ].map(([name = '', query]) =>
+    choice(applicationPath(application, query), name, name === current, 'page'),
   )
+  return segments('Views of the application', links)
+}
 
 export function applicationView(options: {
   header: Header
@@ -66,9 +54,9 @@ export function applicationView(options: {
     view: 'overview',
     title: 'Application',
     heading: clientText(application, 300),
-    alert: html`${behindAlert(header)}${data.isPartial && partialAlert}`,
+    alert: warnings(header, data.isPartial),
     tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
-    body: html`${applicationTabs(application, 'overview')}${findingList(options)}
+    body: html`${applicationTabs(application, 'Overview')}${findingList(options)}
       <div class="grid g4">
         ${countTile(options, 'events')} ${countTile(options, 'devices')}
         ${tile({
@@ -102,7 +90,6 @@ export function applicationView(options: {
 
 const named = ['v1', 'v2', 'v3'] as const
 
-/** Draws the three versions with most events, and the others together. */
 function versionChart(application: string, data: ApplicationData, header: Header): Html {
   const { steps, versionSteps } = data
   const versions = [...new Set(versionSteps.map(({ version }) => version))]

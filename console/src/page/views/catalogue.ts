@@ -2,20 +2,14 @@ import { plural } from '@intake/runtime'
 import { clientText, listMarksMax, listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import {
-  type Catalogue,
-  type CatalogueEntry,
-  type VersionCode,
-  type DriftEntry,
-  type WarningEntry,
-} from '../read-catalogue.ts'
-import type { NumberedPage } from '../records.ts'
+import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts'
+import type { VersionCode, WarningEntry } from '../read-catalogue.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
-import { applicationPath, listPath, recordPath, shortLink, timeElement } from './links.ts'
-import { badge, card, countedNote, details, list, pager } from './parts.ts'
+import { applicationPath, listPath, recordPath, shortLink, timeTag } from './links.ts'
+import { badge, card, countedNote, details, list, mute, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -42,28 +36,34 @@ export function catalogueView(options: {
 }): Html {
   const { header, application, catalogue, codes } = options
   const { drift, warnings, entries } = catalogue
-  const section = (
-    id: keyof Catalogue,
-    heading: HtmlValue,
-    page: NumberedPage<unknown>,
-    body: Html,
-  ) =>
-    card(
-      heading,
-      html`${body}
-      ${pager(page, (number) => applicationPath(application, `?tab=catalogue&${id}=${number}#${id}`))}`,
-      id,
-    )
+  const sections = (
+    [
+      [
+        'drift',
+        html`New in each version <small>${countedNote(options)}</small>`,
+        driftTable(application, drift.rows, codes),
+      ],
+      ['warnings', 'Data quality', warningTable(warnings.rows)],
+      [
+        'entries',
+        html`Events and params <small>all that is stored</small>`,
+        entryTable(application, entries.rows),
+      ],
+    ] as const
+  ).map(([id, heading, rows]) => {
+    const pathOf = (page: number) =>
+      applicationPath(application, `?tab=catalogue&${id}=${page}#${id}`)
+    return card(heading, html`${rows} ${pager(catalogue[id], pathOf)}`, id)
+  })
+  const isCounted = entries.rows.length > 0 || entries.number > 1
   return document({
     header,
+    view: 'overview',
     title: 'Catalogue',
-    tools: html`<small>${codesNote(codes)}</small>`,
+    tools: isCounted && html`<small>${codesNote(codes)}</small>`,
     heading: clientText(application, 300),
-    crumbs: html`<a href="${applicationPath(application)}">Overview</a>`,
-    body: html`${applicationTabs(application, 'catalogue')}
-    ${section('drift', html`New in each version <small>${countedNote(options)}</small>`, drift, driftTable(application, drift.rows, codes))}
-    ${section('warnings', 'Data quality', warnings, warningTable(warnings.rows))}
-    ${section('entries', html`Events and params <small>all that is stored</small>`, entries, entryTable(application, entries.rows))}`,
+    body: html`${applicationTabs(application, 'Catalogue')}
+    ${isCounted ? sections : mute('Not counted yet. The catalogue is counted at least every hour, and every minute while few events are stored.')}`,
   })
 }
 
@@ -134,7 +134,7 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
         html`${name(event, path)}<br /><span class="mute">${listText(version_name, 60)}</span>`,
     ],
     ['Events', ({ records }) => records, 'num'],
-    ['Last', ({ last_seen }) => timeElement(last_seen)],
+    ['Last', ({ last_seen }) => timeTag(last_seen)],
     [
       'Example',
       ({ example }) =>
@@ -143,7 +143,6 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
   ])
 }
 
-/** The events, each with its params folded in. */
 function entryTable(application: string, entries: readonly CatalogueEntry[]): Html {
   const events = [...new Set(entries.map(({ event }) => event))].map((event) => {
     const own = entries.filter((entry) => entry.event === event)
@@ -156,7 +155,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     ['Events', ({ records }) => records, 'num'],
     ['Devices (peak day)', ({ devices }) => devices, 'num'],
     ['Newest version', ({ newest_version }) => listText(newest_version, 60)],
-    ['Last', ({ last_seen }) => timeElement(last_seen)],
+    ['Last', ({ last_seen }) => timeTag(last_seen)],
   ])
 }
 

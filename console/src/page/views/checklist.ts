@@ -2,14 +2,15 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import type { OverviewData } from '../overview.ts'
 import type { Header } from '../worker-state.ts'
 import { helpLink } from './links.ts'
-import { card, icon, list } from './parts.ts'
+import { card, icon } from './parts.ts'
 
 const firstHourMs = 3_600_000
 
-const head = (url: string, path: string) =>
-  `curl ${url}/api/${path} -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
+const curl = (path: string, start: string, record: string) =>
+  `curl ${path} -H 'x-api-key: YOUR_KEY' ${start}{
   "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
-  "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },`
+  "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },
+  ${record} }'`
 
 /** The first steps with a new installation, until the first hour is over; then undefined. */
 export function checklist(options: {
@@ -29,17 +30,15 @@ export function checklist(options: {
       firstAtMs.logs !== null,
       'Send an event',
       html`<pre>
-${head(url, 'log')}
-  "log": { "event": "hello", "params": { "from": "curl" } } }'</pre>
-        It is on <a href="/live">Live</a> about a second later. Or let
-        <code>./intake demo</code> send some for you.`,
+${curl(`${url}/api/log`, "-H 'content-type: application/json' -d '", '"log": { "event": "hello", "params": { "from": "curl" } }')}</pre>
+        <code>npm start</code> has printed a key. The event is on <a href="/live">Live</a> about a
+        second later. Or let <code>./intake demo</code> send some for you.`,
     ],
     [
       firstAtMs.feedback !== null,
       'Send feedback',
       html`<pre>
-${head(url, 'feedback')}
-  "feedback": { "text": "Hello!", "email": "me@example.com" } }'</pre>`,
+${curl(`${url}/api/feedback`, "-F 'payload=", '"feedback": { "text": "Hello!", "email": "me@example.com" }')}</pre>`,
     ],
     [
       names.size > 1,
@@ -53,12 +52,12 @@ ${head(url, 'feedback')}
         ${helpLink('docs/connect.md')}`,
     ],
   ]
-  const items = steps.map(
-    ([isDone, title, how]) =>
-      html`<details ${!isDone && isNew && html`open`}>
-        <summary>${isDone && html`${icon('ok')}<span class="vh">done: </span>`}${title}</summary>
-        ${how}
-      </details>`,
-  )
-  return card(isNew ? 'Nothing has arrived yet' : 'The first hour', list(items))
+  const items = steps.map(([isDone, title, how]) => {
+    const summary = html`${isDone && html`${icon('ok')} <span class="vh">done: </span>`}${title}`
+    return html`<details ${!isDone && isNew && html`open`}>
+      <summary>${summary}</summary>
+      ${how}
+    </details>`
+  })
+  return card(isNew ? 'Nothing has arrived yet' : 'The first hour', items)
 }

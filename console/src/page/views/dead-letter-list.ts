@@ -4,10 +4,11 @@ import type { DeadLetterReason, DeadLetterSummary } from '../dead-letters.ts'
 import { html, type Html } from '../html.ts'
 import { sumOf, wholeNumber } from '../numbers.ts'
 import type { NumberedPage } from '../records.ts'
+import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { helpLink, timeElement, withApp } from './links.ts'
-import { alert, bars, card, details, meta, mute, pager } from './parts.ts'
+import { helpLink, timeTag, withApp } from './links.ts'
+import { alert, card, details, meta, mute, pager } from './parts.ts'
 
 export function deadLetterList(
   header: Header,
@@ -31,28 +32,22 @@ export function deadLetterList(
           >
           ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
       ),
-    body: html`<div class="grid split">
-      <div>
-        ${mute(found.rows.length === 0 && found.number === 1 && 'None: ClickHouse has rejected nothing.')}
-        ${found.rows.map(letterCard)} ${pager(found, (page) => `/dead-letters?page=${page}`)}
-      </div>
-      <aside class="side">
-        ${card(
-          'By reason',
-          countsBy(reasons, ({ error_code }) => `code ${error_code}`),
-        )}
-        ${card(
-          'By application',
-          countsBy(reasons, ({ bundle_identifier }) => bundle_identifier),
-        )}
-      </aside>
-    </div>`,
+    body: html`${total > 0 && card('Why', reasonTable(reasons))}
+    ${mute(found.rows.length === 0 && found.number === 1 && 'None: ClickHouse has rejected nothing.')}
+    ${found.rows.map(letterCard)} ${pager(found, (page) => `/dead-letters?page=${page}`)}`,
   })
 }
 
+const reasonTable = (reasons: readonly DeadLetterReason[]): Html =>
+  table('Why', reasons, [
+    ['ClickHouse’s code', ({ error_code }) => `${error_code}`],
+    ['Application', ({ bundle_identifier }) => clientText(bundle_identifier, 300)],
+    ['Rows', ({ letters }) => letters, 'num'],
+  ])
+
 const letterCard = (letter: DeadLetterSummary): Html =>
   card(
-    html`${timeElement(letter.failed_at)} · ${clientText(letter.table, 300)} ·
+    html`${timeTag(letter.failed_at)} · ${clientText(letter.table, 300)} ·
     ${clientText(letter.bundle_identifier, 300)} · code ${letter.error_code}`,
     html`<p class="text">${clientText(letter.error_start)}</p>
       ${details(
@@ -62,14 +57,3 @@ const letterCard = (letter: DeadLetterSummary): Html =>
       )}
       ${meta([`record ${letter.id}`, `device ${letter.device_uuid}`])}`,
   )
-
-function countsBy(
-  reasons: readonly DeadLetterReason[],
-  nameOf: (reason: DeadLetterReason) => string,
-): Html | undefined {
-  const counts = new Map<string, number>()
-  for (const reason of reasons)
-    counts.set(nameOf(reason), (counts.get(nameOf(reason)) ?? 0) + reason.letters)
-  const rows = [...counts].map(([name, count]) => ({ name, count }))
-  return bars(rows.slice(0, 8), () => '/dead-letters', { series: 'dead' })
-}

@@ -7,7 +7,7 @@ import { shortDuration } from '../numbers.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { searchLengthMax } from '../search.ts'
 import { clockTime, zoneLabel, zoneName } from '../zone.ts'
-import { applicationPath, applicationTag, withApp } from './links.ts'
+import { applicationPath, appTag, withApp } from './links.ts'
 import { badge, choice, details, icon, list, segments } from './parts.ts'
 
 const views = {
@@ -72,11 +72,13 @@ export function document(options: DocumentOptions): Html {
     </html> `
 }
 
-export function problemView(header: Header, status: number, message: string): Html {
-  const body = html`<p>${message}</p>
-    <p><a href="/">Overview</a></p>`
-  return document({ header, title: `Error ${status}`, body })
-}
+export const problemView = (header: Header, status: number, message: string): Html =>
+  document({ header, title: `Error ${status}`, body: html`<p>${message}</p>` })
+
+const plain = html`maxlength="${searchLengthMax}" autocomplete="off" spellcheck="false"`
+
+export const textField = (name: string, placeholder: string, more?: Html): Html =>
+  html`<input id="${name}" name="${name}" placeholder="${placeholder}" ${more} ${plain} />`
 
 /** The fields of a form that keep what a query string says. */
 export const hiddenFields = (fields: readonly (readonly [name: string, value: string])[]): Html[] =>
@@ -85,10 +87,9 @@ export const hiddenFields = (fields: readonly (readonly [name: string, value: st
 function zoneForm({ url }: Header): Html {
   const [path = '/', query = ''] = url.split('?', 2)
   const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
-  const zone = zoneName() === 'UTC' ? '' : zoneName()
+  const other = zoneName() === 'UTC' ? 'Europe/Berlin' : 'UTC'
   return html`<form class="zone" action="${path}">
-    <label for="tz">Times are in</label
-    ><input id="tz" name="tz" value="${zone}" placeholder="UTC" maxlength="60" />
+    <label for="tz">Times are in ${zoneName()}, or in</label>${textField('tz', other)}
     ${hiddenFields(fields)}<button class="outline small">Change</button>
   </form>`
 }
@@ -112,17 +113,7 @@ function headerOf({ header, view, query = '' }: DocumentOptions): Html {
       <label class="vh" for="q"
         >Find an id, e-mail, event, user, device, param or application</label
       >
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value="${query}"
-        maxlength="${searchLengthMax}"
-        placeholder="Find anything"
-        autocomplete="off"
-        spellcheck="false"
-        required
-      />${app !== undefined && hiddenFields([['app', app]])}
+      ${textField('q', 'Find anything', html`type="search" value="${query}" required`)}${app !== undefined && hiddenFields([['app', app]])}
     </form>
     ${freshnessOf(header, view === 'feedback' ? 'feedback' : 'logs')}
   </header>`
@@ -132,10 +123,10 @@ function appSwitch({ app, applications }: Header, view: View): Html | undefined 
   if (app === undefined && applications.length < 2) return undefined
   const all = 'All applications'
   const links = [undefined, ...applications].map((name) => {
-    const content = name && html`${applicationTag(name)} <small>${listText(name, 60)}</small>`
+    const content = name && html`${appTag(name)} <small>${listText(name, 60)}</small>`
     return choice(viewPath(view, name), content ?? all, name === app)
   })
-  return details(app === undefined ? all : applicationTag(app), list(links), 'apps')
+  return details(app === undefined ? all : appTag(app), list(links), 'apps')
 }
 
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {

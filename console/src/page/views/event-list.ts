@@ -9,12 +9,12 @@ import type { Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
 import { printSearch, stepAt, withoutPeriod, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
-import { clockTime, localTime } from '../zone.ts'
+import { clockTime } from '../zone.ts'
 import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
 import { nextPage } from './next-page.ts'
-import { behindAlert, card, mute, periodLinks } from './parts.ts'
+import { warnings, card, mute, periodLinks } from './parts.ts'
 import { nearCard } from './search.ts'
 
 export function eventList(options: {
@@ -36,7 +36,7 @@ export function eventList(options: {
     header,
     view: 'events',
     title: 'Events',
-    alert: behindAlert(header),
+    alert: warnings(header),
     tools: periodLinks(period, '/events', { query }),
     body: html`${filterForm({ path: '/events', search: listed, suggestions })} ${nearCard(near)}
     ${histogram({ header, search: rest, counts, steps })}
@@ -59,7 +59,6 @@ function histogram(options: {
       'Too many events to count in this period: narrow it, or wait until a worker has counted the hours.',
     )
   const { points, total, countedAtMs } = counts
-  const when = `${printed(steps.from)} to ${printed(steps.to)}`
   const note =
     countedAtMs === undefined ? undefined : `, older hours as counted at ${clockTime(countedAtMs)}`
   return card(
@@ -69,11 +68,9 @@ function histogram(options: {
       points,
       stepMs: steps.stepMs,
       columns: [['events', 'events']],
-      label: `${wholeNumber(total)} ${plural(total, 'event')} from ${when}. The table below has every step.`,
+      label: `${wholeNumber(total)} ${plural(total, 'event')}. The table below has every step.`,
       href: (from) => `?${printSearch({ ...search, ...stepAt(from, steps) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,
     }),
   )
 }
-
-const printed = (ms: number) => localTime(ms).slice(0, 16)

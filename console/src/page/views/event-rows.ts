@@ -5,7 +5,7 @@ import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'
 import { localTime } from '../zone.ts'
-import { applicationTag, msOf, recordPath, shortLink, shortTime, withApp } from './links.ts'
+import { appTag, msOf, recordPath, shortLink, shortTime, withApp } from './links.ts'
 import { filterableParams, paramList } from './params.ts'
 import { badge } from './parts.ts'
 
@@ -21,10 +21,9 @@ export const eventRows = (
   </ol>`
 
 /**
- * Shows an event in few bytes, because a list has many rows: a row has few classes, and contains
- * each value once. The style sheet finds the cells by their elements. Links to the same view have
- * no path, only a query string. They keep the filters of the view, but not a period that was chosen
- * by name. The live view's script recognises an event by the links of its row.
+ * Shows an event in few bytes, because a list has many: the style sheet finds the cells by their
+ * elements, and links to the same view have only a query string. They keep the filters of the view,
+ * but not a period that was chosen by name. The script of live knows an event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`
@@ -52,7 +51,7 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? applicationTag(bundle_identifier) : html`<i></i>`}<span
+        ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? appTag(bundle_identifier) : html`<i></i>`}<span
           >${listText(version ?? '', 100)}</span
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>

@@ -6,30 +6,15 @@ import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { FeedbackSummary, Found, FullRecord } from '../records.ts'
-import {
-  isShort,
-  printSearch,
-  withoutPeriod,
-  stepAt,
-  type ListSearch,
-  type Search,
-} from '../search.ts'
+import { isShort, printSearch, stepAt, withoutPeriod } from '../search.ts'
+import type { ListSearch, Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackPane, firstLine } from './feedback-pane.ts'
 import { filterForm } from './filter-form.ts'
-import {
-  applicationTag,
-  byName,
-  exactPath,
-  recordPath,
-  helpLink,
-  listPath,
-  msOf,
-  timeElement,
-} from './links.ts'
+import { appTag, byName, exactPath, helpLink, listPath, msOf, timeTag } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { ago, bars, card, choice, list, meta, mute, periodLinks } from './parts.ts'
+import { ago, bars, card, choice, list, meta, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 interface Inbox {
@@ -61,7 +46,6 @@ export function feedbackList(options: Inbox): Html {
       ${chips(options, counted)}${withoutThumbnails(header)}
       <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
-          ${mute(found.rows.length === 0 && query === '' && 'No feedback yet.')}
           <ol>
             ${found.rows.map((row) => item(row, options, listed))}
           </ol>
@@ -80,7 +64,7 @@ export function feedbackList(options: Inbox): Html {
 const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
   const open = [row.id, row.device_uuid, row.bundle_identifier].join('.')
   const query = `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
-  return isShort(query) ? query : recordPath('feedback', row.id)
+  return isShort(query) ? query : exactPath('feedback', row)
 }
 
 function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch): Html {
@@ -90,8 +74,8 @@ function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch)
   return html`<li ${isOpen && html` class="open"`}>
     ${choice(openQuery(listed, row), title, isOpen)}
     ${meta([
-      header.app === undefined && applicationTag(row.bundle_identifier),
-      timeElement(row.time, ago(msOf(row.time), header.nowMs)),
+      header.app === undefined && appTag(row.bundle_identifier),
+      timeTag(row.time, ago(msOf(row.time), header.nowMs)),
       row.version && listText(row.version, 60),
       count > 0 && `${count} ${plural(count, 'picture')}`,
       row.email !== null && 'e-mail',

@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
-import { applicationTag, listLink, msOf, timeElement } from './links.ts'
+import { appTag, listLink, msOf, timeTag } from './links.ts'
 import { printValue } from './params.ts'
 import { ago, list, meta } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
@@ -45,7 +45,7 @@ export function feedbackPane(options: {
   const where = typeof country === 'string' && country !== '' ? ` · ${country}` : ''
   const sender = email === '' ? 'no e-mail' : clientText(email, 300)
   return html`${meta([
-    header.app === undefined && applicationTag(application),
+    header.app === undefined && appTag(application),
     clientText(deviceSentence((device ?? {}) as Record<string, unknown>) + where, 400),
   ])}
   ${meta([
@@ -61,7 +61,7 @@ export function feedbackPane(options: {
 }
 
 function moments({ time, extra }: FullRecord['columns'], nowMs: number): Html {
-  const arrived = html`${timeElement(time)}, ${ago(msOf(time), nowMs)}`
+  const arrived = html`${timeTag(time)}, ${ago(msOf(time), nowMs)}`
   const { timestamp } = ((extra as { feedback?: unknown } | null)?.feedback ?? {}) as {
     timestamp?: unknown
   }
@@ -102,7 +102,6 @@ function mailTo(email: string, text: string): string {
   return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
 }
 
-/** It leads to the feedback that has the same value. */
 function chip(path: string, value: string, application: string): Html {
   const name = path.slice(path.lastIndexOf('.') + 1)
   const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`

@@ -4,14 +4,14 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { NameCount } from '../read-counts.ts'
 import { localTime } from '../zone.ts'
-import { printSearch, searchLengthMax, type ListSearch } from '../search.ts'
-import { hiddenFields } from './document.ts'
+import { printSearch, type ListSearch } from '../search.ts'
+import { hiddenFields, textField } from './document.ts'
 import { list } from './parts.ts'
 
 /** Names that clients have sent and that the field suggests, by their word. */
 export type Suggestions = Readonly<Record<'event' | 'version', readonly NameCount[]>>
 
-const ofEvents = 'event:crash version:3.5.0 params.screen:cart'
+const ofEvents = 'event:crash params.screen:cart'
 const examples = {
   '/live': ofEvents,
   '/events': ofEvents,
@@ -50,15 +50,10 @@ export function filterForm(options: {
   return html`<form class="filter" action="${path}" role="search" aria-label="Filter">
     ${list(chips, 'chips')}
     <label class="vh" for="filter">Filter by words</label>
-    <input
-      id="filter"
-      name="filter"
-      list="names"
-      maxlength="${searchLengthMax}"
-      placeholder="${examples[path]}"
-      autocomplete="off"
-      spellcheck="false"
-    />${hiddenFields(fields)}<datalist id="names">${names}</datalist
+    ${textField('filter', examples[path], html`list="names"`)}${hiddenFields(fields)}<datalist
+      id="names"
+    >
+      ${names}</datalist
     ><button class="outline">Filter</button>
   </form>`
 }

@@ -36,9 +36,10 @@ export function findingList(options: {
     ]),
     sentence(findings.newErrors, (one) => [
       eventsOf(one),
-      html`${clientText(one.event, 100)} is new`,
+      html`${clientText(one.event, 100)} ${one.before > 0 ? 'is more frequent' : 'is new'}`,
       html` in ${name(one)}${one.version && html` ${clientText(one.version, 60)}`}:
-      ${wholeNumber(one.events)} ${plural(one.events, 'event')}`,
+      ${wholeNumber(one.events)}
+      ${plural(one.events, 'event')}${one.before > 0 && `, ${wholeNumber(one.before)} in older versions`}`,
     ]),
     sentence(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),
@@ -93,7 +94,7 @@ function sentence<One>(
 }
 
 const eventsOf = (one: { bundle_identifier: string; event: string }) =>
-  listPath('logs', { application: one.bundle_identifier, event: one.event })
+  listPath('logs', { application: one.bundle_identifier, event: one.event, period: '30d' })
 
 const name = ({ bundle_identifier: application }: { bundle_identifier: string }) =>
   clientText(application, 100)
@@ -123,7 +124,7 @@ export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html |
     )
   const more = alerts.length - items.length
   return card(
-    html`Alerts <small>intake alerts show</small>`,
+    html`Alerts <small>./intake alerts show</small>`,
     html`${list(items)} ${mute(more > 0 && `and ${wholeNumber(more)} more`)}`,
   )
 }

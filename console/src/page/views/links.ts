@@ -29,10 +29,7 @@ export const listLink = (kind: ListKind, search: ListSearch, content: HtmlValue)
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
-/**
- * Browsers resolve `.` and `..` in a path even if they are escaped, so they get a `=`; a name with a
- * `=` gets another one, so that `applicationOf` can always remove one.
- */
+/** Browsers resolve `.` and `..` even if escaped: they get a `=`, which `applicationOf` removes. */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
@@ -43,7 +40,7 @@ export const withApp = (path: string, app: string | undefined): string =>
 export const shortLink = (href: string, content: HtmlValue): Html =>
   isShort(href) ? html`<a href="${href}">${content}</a>` : html`<span>${content}</span>`
 
-export const applicationLink = (application: string): Html =>
+export const appLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
 
 export const helpLink = (file: string): Html =>
@@ -58,7 +55,7 @@ const colours = 4
 const tagLength = 20
 
 /** Shows the last parts of an identifier. Different identifiers may have the same colour. */
-export function applicationTag(application: string): Html {
+export function appTag(application: string): Html {
   let hash = 0
   for (const sign of application) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) % 65_521
   const parts = application.split('.')
@@ -77,13 +74,13 @@ export const cursorOf = ({ id, device_uuid, bundle_identifier }: RecordHead): Cu
 
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
-export function timeElement(time: string, content: string = localTime(time).slice(0, 19)): Html {
+export function timeTag(time: string, content: string = localTime(time).slice(0, 19)): Html {
   return html`<time datetime="${isoTime(time)}" title="${localTime(time)} ${zoneLabel()}"
     >${content}</time
   >`
 }
 
-export const clockElement = (time: string): Html => timeElement(time, localTime(time).slice(11, 19))
+export const clockElement = (time: string): Html => timeTag(time, localTime(time).slice(11, 19))
 
 /** Prints milliseconds only for today, because the whole time stands elsewhere in the list. */
 export function shortTime(time: string, nowMs: number): Html {

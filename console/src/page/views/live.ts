@@ -10,7 +10,7 @@ import { eventRows } from './event-rows.ts'
 import { filterForm } from './filter-form.ts'
 import { byName } from './links.ts'
 import { arrivalChart, refusalList, type KeyNames } from './outcomes.ts'
-import { bars, behindAlert, card, mute } from './parts.ts'
+import { bars, warnings, card, mute } from './parts.ts'
 
 /** The script of the view replaces the chart and the side column regularly. */
 export interface LiveBesides {
@@ -36,7 +36,7 @@ export function liveView(options: {
     title: 'Live events',
     heading: 'Live',
     isLive: true,
-    alert: behindAlert(header),
+    alert: warnings(header),
     tools: html`<div class="live" id="live" data-since="${sinceMs}">
       <span role="status" id="state">Live</span
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
@@ -60,7 +60,7 @@ export function liveView(options: {
 }
 
 export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
-  html`<aside class="side" id="beside">
+  html`<aside class="grid" id="beside">
     ${card(
       'Not arriving?',
       html`${mute('Refused in the last 30 minutes, for all keys:')} ${refusalList(refusals, names)}

@@ -2,7 +2,7 @@ import type { RecordKind } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Found, RecordHead } from '../records.ts'
 import { localTime } from '../zone.ts'
-import type { ListSearch } from '../search.ts'
+import { printSearch, type ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
 export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {
@@ -20,7 +20,6 @@ export function nextPage(kind: RecordKind, search: ListSearch, found: Found<Reco
       Searched back to ${localTime(to.getTime()).slice(0, 16)}, which took long. ${newest}${next}
     </p>`
   }
-  return html`<p class="pages">
-    ${newest}${found.rows.length === 0 ? 'Nothing matches.' : 'These are all.'}
-  </p>`
+  const none = printSearch({ ...rest, period: undefined }) === '' ? 'None yet.' : 'Nothing matches.'
+  return html`<p class="pages">${newest}${found.rows.length === 0 ? none : 'These are all.'}</p>`
 }

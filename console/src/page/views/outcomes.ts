@@ -26,7 +26,7 @@ export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
     label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}. The table below has every step.`,
     legend: html`<p class="legend">
       ${names.map(([series, name]) => legendKey(series, name))}<span
-        >The last bar is not over yet.</span
+        >The last bar is not complete yet.</span
       >
     </p>`,
     href: (from) => listPath('logs', stepAt(from, steps)),
@@ -53,10 +53,8 @@ export function meaningOf(code: string): Html {
 
 export function keyName(id: string, names: KeyNames): Html {
   const name = names.get(id)
-  return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span
-      class="mono"
-      >${clientText(id, 100)}</span
-    >`
+  const shown = name !== undefined && html`${clientText(name, 100)} · `
+  return html`${shown}<span class="mono">${clientText(id, 100)}</span>`
 }
 
 const refusalsMax = 8

@@ -11,20 +11,18 @@ import type { Header, KeyBudget } from '../worker-state.ts'
 import { checklist } from './checklist.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
-import { applicationPath, applicationTag } from './links.ts'
-import { arrivalChart, refusalList } from './outcomes.ts'
+import { applicationPath, appTag } from './links.ts'
+import { arrivalChart, meaningOf, refusalList } from './outcomes.ts'
 import {
   ago,
   badge,
-  behindAlert,
   card,
   compared,
   countedNote,
   mute,
-  partialAlert,
   periodLinks,
-  problemAlert,
   tile,
+  warnings,
 } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { countTile, eventBars, latestFeedback } from './summary.ts'
@@ -46,12 +44,11 @@ export function overviewView(options: OverviewOptions): Html {
   const { header, data, period, urls } = options
   const isFirst = isNew(data)
   const first = checklist({ header, data, isNew: isFirst, urls })
-  const down = header.problems.filter(({ state }) => state === 'down')
   return document({
     header,
     view: 'overview',
     title: 'Overview',
-    alert: html`${down.map(problemAlert)}${behindAlert(header)}${data.isPartial && partialAlert}`,
+    alert: warnings(header, data.isPartial),
     tools: !isFirst && periodLinks(period, '/'),
     body: isFirst
       ? first
@@ -98,7 +95,7 @@ function tiles(options: OverviewOptions): Html {
       title: 'Refused',
       value: wholeNumber(refused),
       note: html`${compared(refused, refusedBefore)} last
-      ${periods[period].name}${reason && html`; mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`}`,
+      ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
       chart: sparkOf('refused'),
       isWarning: refused > 0.01 * (accepted + refused),
     })}
@@ -120,7 +117,7 @@ function applicationTable({ header, data, period, sort }: OverviewOptions): Html
       [
         'Application',
         ({ bundle_identifier: id }) =>
-          html`<a href="${applicationPath(id, `?period=${period}`)}">${applicationTag(id)}</a>`,
+          html`<a href="${applicationPath(id, `?period=${period}`)}">${appTag(id)}</a>`,
       ],
       [`Last ${periods[period].name}`, ({ series }) => spark(series, { height: 22 }), 'hide'],
       ['Events', ({ events }) => events, 'num'],

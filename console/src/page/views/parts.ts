@@ -38,7 +38,6 @@ export const card = (heading: HtmlValue, body: HtmlValue, id?: string): Html =>
     ${body}
   </section>`
 
-/** A remark; undefined without a text. */
 export const mute = (text: HtmlValue): Html | undefined =>
   text ? html`<p class="mute">${text}</p>` : undefined
 
@@ -46,7 +45,6 @@ export const mute = (text: HtmlValue): Html | undefined =>
 export const meta = (parts: readonly HtmlValue[]): Html =>
   html`<p class="meta">${parts.map((part) => part && html`<span>${part}</span>`)}</p>`
 
-/** Undefined without items. */
 export function list(items: readonly HtmlValue[], className = 'list'): Html | undefined {
   if (items.length === 0) return undefined
   return html`<ul class="${className}">
@@ -67,7 +65,7 @@ export const choice = (href: string, content: HtmlValue, isCurrent: boolean, kin
 export const segments = (label: string, links: readonly Html[]): Html =>
   html`<nav class="seg" aria-label="${label}">${links}</nav>`
 
-export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlValue])[]): Html => {
+export function facts(pairs: readonly (readonly [name: HtmlValue, value: HtmlValue])[]): Html {
   const shown = pairs.filter(([, value]) => value !== undefined)
   return html`<dl>
     ${shown.map(
@@ -81,11 +79,7 @@ export const facts = (pairs: readonly (readonly [name: HtmlValue, value: HtmlVal
 export function bars<Row extends NameCount>(
   rows: readonly Row[],
   hrefOf: (row: Row) => string,
-  options: {
-    series?: Series
-    empty?: string
-    noteOf?: (row: Row) => string | undefined
-  } = {},
+  options: { series?: Series; empty?: string; noteOf?: (row: Row) => string | undefined } = {},
 ): Html | undefined {
   if (rows.length === 0) return mute('None.')
   const { series = 'events', empty = 'none', noteOf } = options
@@ -162,7 +156,13 @@ export const ago = (ms: number, nowMs: number): string =>
 export const badge = (content: HtmlValue, variant = 'secondary'): Html =>
   html`<span class="badge" data-variant="${variant}">${content}</span>`
 
-export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
+/** What to know before reading numbers: what is down, what is behind, what could not be counted. */
+export const warnings = (header: Header, isPartial = false): Html => {
+  const down = header.problems.filter(({ state }) => state === 'down')
+  return html`${down.map(problemAlert)}${behindAlert(header)}${isPartial && partialAlert}`
+}
+
+function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined
   const waiting =
@@ -188,7 +188,7 @@ export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
     ${icon('warn')}<span>${content}</span>
   </p>`
 
-export const partialAlert = alert(
+const partialAlert = alert(
   'warning',
   html`<b>Some parts could not be counted.</b> ClickHouse took too long, or needed too much memory.
     What is missing here is empty or zero.`,

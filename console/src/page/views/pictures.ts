@@ -24,10 +24,7 @@ export const shownTypes: ReadonlySet<string> = new Set([
   'image/bmp',
 ])
 
-/**
- * A list shows an original for lack of a thumbnail only up to this size, and not if a worker could
- * not decode it: a browser may need too much memory or time for it, too.
- */
+/** Up to this size a list shows an original for lack of a thumbnail, if it could be decoded. */
 const listedBytesMax = 4 * 1024 * 1024
 const isLight = ({ bytes, error }: Attachment) =>
   bytes <= listedBytesMax && (error === null || error === 'format')

@@ -8,16 +8,7 @@ import type { Header } from '../worker-state.ts'
 import { localTime, zoneLabel } from '../zone.ts'
 import { document } from './document.ts'
 import { deviceSentence, feedbackPane, firstLine } from './feedback-pane.ts'
-import {
-  applicationLink,
-  byName,
-  deviceLink,
-  listLink,
-  listPath,
-  msOf,
-  timeElement,
-  withApp,
-} from './links.ts'
+import { appLink, byName, deviceLink, listLink, listPath, msOf, timeTag, withApp } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { columnList, isEmpty } from './params.ts'
 import { ago, badge, bars, card, details, facts } from './parts.ts'
@@ -49,15 +40,14 @@ export function recordView(options: RecordOptions): Html {
     heading: html`${clientText(heading ?? event, 300)}
       <small
         >${reason && badge(clientText(event, 100), isBadEvent(event) ? 'danger' : 'secondary')}
-        ${timeElement(time, localTime(time))} ${zoneLabel()},
-        ${ago(msOf(time), header.nowMs)}</small
+        ${timeTag(time, localTime(time))} ${zoneLabel()}, ${ago(msOf(time), header.nowMs)}</small
       >`,
     crumbs: html`<a href="${withApp(path, header.app)}">${name}</a
       >${!isFeedback && html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
     body: html`${isFeedback && html`<article class="card big">${feedbackPane({ ...options, columns })}</article>`}
       <div class="grid split">
         <div>${!isFeedback && params(found.record)} ${timeline(found, header.app)}</div>
-        <aside class="side">${howOftenCard(options)} ${who(options)}</aside>
+        <aside class="grid">${howOftenCard(options)} ${who(options)}</aside>
       </div>`,
   })
 }
@@ -91,8 +81,8 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
         ),
       ],
       ['Devices', wholeNumber(devices)],
-      ['First', timeElement(first, ago(msOf(first), header.nowMs))],
-      ['Last', timeElement(last, ago(msOf(last), header.nowMs))],
+      ['First', timeTag(first, ago(msOf(first), header.nowMs))],
+      ['Last', timeTag(last, ago(msOf(last), header.nowMs))],
     ])}
     ${bars(
       versions,
@@ -105,7 +95,6 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
   )
 }
 
-/** Columns that are shown elsewhere in the view. */
 const shownColumns = new Set(
   (
     'time received_at bundle_identifier unique_user_id api_key_id country device ' +
@@ -127,7 +116,7 @@ function who({ found, names }: RecordOptions): Html {
   return card(
     'Record',
     html`${facts([
-      ['Application', applicationLink(bundle_identifier)],
+      ['Application', appLink(bundle_identifier)],
       ['User', listLink(kind, { user }, clientText(user, 300))],
       [
         'Device',

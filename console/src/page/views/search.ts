@@ -7,7 +7,7 @@ import { wholeNumber } from '../numbers.ts'
 import { nameMax, type Found, type RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { applicationPath, applicationTag, exactPath, listPath, timeElement } from './links.ts'
+import { applicationPath, appTag, exactPath, listPath, timeTag } from './links.ts'
 import { card, list } from './parts.ts'
 
 const headings = {
@@ -31,11 +31,11 @@ export function searchView(header: Header, query: string, { found, near }: Match
     body:
       found.length > 0
         ? groups
-        : html`<p>
-              ${query !== '' && 'Nothing has this name or id. '}Search for an id, an e-mail address,
-              a user or device, or a part of the name of an event, param or application.
-            </p>
-            ${nearCard(near)}`,
+        : html`${card(
+            query === '' ? 'What can be found' : 'Nothing has this name or id',
+            'An id, an e-mail address, a user or device, or a part of the name of an event, param or application.',
+          )}
+          ${nearCard(near)}`,
   })
 }
 
@@ -48,7 +48,7 @@ const matchList = (matches: readonly Match[]): Html | undefined =>
       const { application, kind, name, event, events } = match
       const shown = html`${kind === 'param' && html`${clientText(event, nameMax)} · `}${clientText(name.replaceAll('%2E', '.'), nameMax)}`
       return html`${isWhole(match) ? html`<a href="${pathOf(match)}">${shown}</a>` : shown}
-        ${kind !== 'application' && applicationTag(application)}
+        ${kind !== 'application' && appTag(application)}
         <small>${wholeNumber(events)} ${plural(events, 'event')} in 30 days</small>`
     }),
   )
@@ -86,7 +86,7 @@ function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefine
   if (heads.length === 0) return undefined
   const items = heads.map(
     (head) =>
-      html`<a href="${exactPath(kind, head)}">${timeElement(head.time)}</a>
+      html`<a href="${exactPath(kind, head)}">${timeTag(head.time)}</a>
         ${clientText(head.bundle_identifier, 300)} ${head.id}, device ${head.device_uuid}`,
   )
   return card(kind === 'feedback' ? 'Feedback' : 'Events', list(items))

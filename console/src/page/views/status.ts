@@ -135,7 +135,7 @@ function problems(header: Header): Html {
     html`${list(items) ?? mute('None.')} ${withoutThumbnails(header)}
     ${mute(
       html`Those of this console and of all workers. Gateways have their own: see
-        <code>intake_problem</code> or <code>intake status</code>.`,
+        <code>intake_problem</code> or <code>./intake status</code>.`,
     )}`,
   )
 }
@@ -180,9 +180,6 @@ function queueTable(header: Header): Html {
     table('Queues', rows, [
       ['Queue', ({ kind }) => (kind === 'logs' ? 'Events' : 'Feedback')],
       ['State', ({ kind }) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
-      ['Frames waiting', ({ waiting }) => waiting ?? absent, 'num'],
-      ['in progress', ({ active }) => active ?? absent, 'num'],
-      ['postponed', ({ delayed }) => delayed ?? absent, 'num'],
       ['Rows', (row) => row.rows ?? absent, 'num'],
       ['Oldest row', (row) => seconds(row.oldestAgeSeconds), 'num'],
       ['Drained in', (row) => seconds(row.secondsToDrain), 'num'],

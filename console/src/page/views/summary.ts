@@ -8,21 +8,12 @@ import type { TopEvent } from '../read-counts.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { ListSearch } from '../search.ts'
 import type { Header } from '../worker-state.ts'
-import {
-  applicationTag,
-  byName,
-  exactPath,
-  listLink,
-  listPath,
-  msOf,
-  timeElement,
-} from './links.ts'
+import { appTag, byName, exactPath, listLink, listPath, msOf, timeTag } from './links.ts'
 import { ago, badge, bars, compared, countedNote, meta, tile } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 const titles = { events: 'Events', devices: 'Active devices', feedback: 'Feedback' } as const
 
-/** What the overview and the view of one application say of the same numbers. */
 export function countTile(
   { data, period, application }: { data: Summary; period: PeriodName; application?: string },
   name: keyof typeof titles,
@@ -77,14 +68,14 @@ function feedbackItem(row: FeedbackSummary, { header, sign }: Latest): Html {
   const device = [row.model, row.os].filter(Boolean).join(' · ')
   return html`<li class="card item">
     <h2>
-      <a href="${path}">${timeElement(time, ago(msOf(time), header.nowMs))}</a
+      <a href="${path}">${timeTag(time, ago(msOf(time), header.nowMs))}</a
       >${email === null ? 'no e-mail' : clientText(email, 300)}
     </h2>
     <p class="text">
       ${clientText(text_start)}${isCut && html` <a href="${path}">… all ${row.text_length} characters</a>`}
     </p>
     ${meta([
-      header.app === undefined && applicationTag(application),
+      header.app === undefined && appTag(application),
       version && badge(listLink('feedback', { application, version }, clientText(version, 300))),
       device && clientText(device, 210),
       row.country && clientText(row.country),

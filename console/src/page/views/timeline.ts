@@ -76,20 +76,16 @@ function momentRow(
   { kind, columns }: FullRecord,
   app: string | undefined,
 ): Html {
-  if (row === undefined) {
-    const event = String(columns['event'])
-    const [name, mark] =
-      kind === 'feedback' ? ['this feedback', 'fb'] : [event, isBadEvent(event) ? 'bad' : '']
-    return html`<li class="here ${mark}">
-      <span class="ago">this</span>${clockElement(columns.time)}<b>${clientText(name, 100)}</b>
-    </li>`
-  }
-  return html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
-    <span class="ago"
-      >${distanceMs < 0 ? '−' : '+'}${shortDuration(Math.abs(distanceMs) / 1_000)}</span
-    >${clockElement(row.time)}<a href="${exactPath('logs', row, app)}"
-      >${clientText(row.event, 100)}</a
-    >
-    <div>${times > 1 && html`<b>×${times}</b> `}${paramList(row.params_start)}</div>
+  const isFeedback = row === undefined && kind === 'feedback'
+  const event = row?.event ?? String(columns['event'])
+  const mark = isFeedback ? 'fb' : isBadEvent(event) ? 'bad' : ''
+  const name = isFeedback ? 'this feedback' : clientText(event, 100)
+  const sign = distanceMs < 0 ? '−' : '+'
+  const distance = row ? `${sign}${shortDuration(Math.abs(distanceMs) / 1_000)}` : 'this'
+  const params = row && html`${times > 1 && html`<b>×${times}</b> `}${paramList(row.params_start)}`
+  return html`<li class="${row ? mark : `here ${mark}`}">
+    <span class="ago">${distance}</span
+    >${clockElement((row ?? columns).time)}${row ? html`<a href="${exactPath('logs', row, app)}">${name}</a>` : html`<b>${name}</b>`}
+    ${params && html`<div>${params}</div>`}
   </li>`
 }

@@ -76,7 +76,7 @@ export function crashCard(
   crashes: readonly Crash[],
   { fromMs, nowMs }: { fromMs: number; nowMs: number },
 ): Html {
-  const heading = html`Crashes <small>by stack trace</small>
+  const heading = html`Crashes by stack trace
     <a href="${listPath('logs', { application, event: 'crash' })}">all crashes</a>`
   const items = crashes.map((crash) => {
     const { title, devices, events, first_version: first, last_version: last, newSinceMs } = crash

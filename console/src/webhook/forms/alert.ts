@@ -1,6 +1,6 @@
 import type { Alert } from '@intake/access'
 import { isoTime } from '@intake/clickhouse'
-import { visibleText } from '@intake/runtime'
+import { plural, visibleText } from '@intake/runtime'
 import { cut, line, type Notice } from './notice.ts'
 
 /** The change of an alert, as `intake.alert_changes` has it. */
@@ -27,7 +27,7 @@ const detailMax = 1_000
 
 const number = (value: number) => String(Number(value.toPrecision(6)))
 const window = (minutes: number) =>
-  minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} minutes`
+  minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} ${plural(minutes, 'minute')}`
 
 /** Returns what an alert says, such as "crash: 140 in 10 minutes, more than 100". */
 function describeChange(alert: StoredAlert): string {

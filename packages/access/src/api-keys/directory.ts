@@ -1,4 +1,5 @@
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
+import { hasBudget } from './key-limits.ts'
 import { hashSecret, type ApiKeyStore } from './store.ts'
 import type { ApiKey } from './stored-key.ts'
 
@@ -10,7 +11,7 @@ export interface ApiKeyDirectory {
    * be suspended. Does no I/O.
    */
   find(secret: string): ApiKey | undefined
-  /** The keys that are not revoked and have a limit per day. */
+  /** The keys that are not revoked and have a budget. */
   withBudget(): readonly ApiKey[]
   /** Whether several keys are not revoked. */
   hasSeveral(): boolean
@@ -63,7 +64,7 @@ export function watchApiKeys(options: {
       }
       keys = readable
       const current = [...readable.values()].filter(({ revokedAt }) => revokedAt === null)
-      budgeted = current.filter(hasBudget)
+      budgeted = current.filter(({ limits }) => hasBudget(limits))
       hasSeveral = current.length > 1
       found.clear()
       knownRevision = revision
@@ -89,6 +90,3 @@ export function watchApiKeys(options: {
     close,
   }
 }
-
-const hasBudget = ({ limits }: ApiKey): boolean =>
-  limits.eventsPerDay !== undefined || limits.bytesPerDay !== undefined

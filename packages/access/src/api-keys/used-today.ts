@@ -1,7 +1,11 @@
 import type { Redis } from '@intake/redis'
+import { budgetNames, type BudgetName } from './key-limits.ts'
 
-/** What the daily budget of an API key limits. */
-export type DayCount = 'events' | 'bytes'
+/** What a budget limits: `events` for `eventsPerDay`. */
+export type DayCount = BudgetName extends `${infer Count}PerDay` ? Count : never
+
+export const dayCountOf = (budget: BudgetName): DayCount =>
+  budget.slice(0, -'PerDay'.length) as DayCount
 
 /** Returns the Redis key of a count that all gateways share. */
 export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
@@ -11,8 +15,8 @@ export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
  *
  * @param atMs any time of the day, in milliseconds since 1970
  */
-export const dayCountName = (apiKeyId: string, atMs: number, count: DayCount): string =>
-  `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${count}`
+export const dayCountName = (apiKeyId: string, atMs: number, budget: BudgetName): string =>
+  `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${dayCountOf(budget)}`
 
 /**
  * Resolves to what a key with a budget has used on the day (UTC) of `atMs`, summed over all
@@ -23,7 +27,9 @@ export async function readUsedToday(
   apiKeyId: string,
   atMs: number,
 ): Promise<Record<DayCount, number>> {
-  const keyOf = (count: DayCount) => sharedCountKey(dayCountName(apiKeyId, atMs, count))
-  const [events, bytes] = await redis.mget(keyOf('events'), keyOf('bytes'))
-  return { events: Number(events ?? 0), bytes: Number(bytes ?? 0) }
+  const keys = budgetNames.map((budget) => sharedCountKey(dayCountName(apiKeyId, atMs, budget)))
+  const counts = await redis.mget(keys)
+  return Object.fromEntries(
+    budgetNames.map((budget, index) => [dayCountOf(budget), Number(counts[index] ?? 0)]),
+  ) as Record<DayCount, number>
 }

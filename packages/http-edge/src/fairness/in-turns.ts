@@ -9,7 +9,10 @@ export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
  */
 const turnMs = 4
 
-/** How one sender takes turns with other senders, and the clock that measures its turns. */
+/**
+ * How one sender takes turns with other senders, and the clock that measures its turns. A sender is
+ * an account of `Turns` (an API key), not the `Sender` of a record.
+ */
 export interface SenderTurns {
   takeTurn: TakeTurn
   clock: Pick<Clock, 'now'>

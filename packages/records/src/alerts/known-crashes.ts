@@ -17,6 +17,8 @@ export interface KnownCrashes {
 /** Nobody looks at so many; without a limit, a client that makes up crashes would fill the memory. */
 const crashesMax = 20_000
 const exampleMax = 2_000
+/** SQL for what an alert shows of a stack trace. */
+export const exampleOf = (trace: string): string => `substringUTF8(${trace}, 1, ${exampleMax})`
 /** Rows that arrived so long before the last call are read again: they may have become visible late. */
 const overlapMinutes = 10
 
@@ -77,7 +79,7 @@ async function readExample(
   print: string,
 ): Promise<string> {
   const [row] = await reader.query<{ example: string }>(
-    `SELECT substringUTF8(trace, 1, ${exampleMax}) AS example FROM (${crashesOf(arrivedInWindow)})
+    `SELECT ${exampleOf('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
      WHERE ${fingerprint('trace')} = {print:String} ORDER BY received_at LIMIT 1 ${querySettings}`,
     { applications: [bundle], ...windowParams(minutes, toMs), print },
   )

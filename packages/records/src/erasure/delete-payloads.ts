@@ -3,6 +3,7 @@ import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
 import { countTables } from '../counts/replace-all.ts'
 import { identity } from '../identity.ts'
+import { exampleTable } from './erase-examples.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
   keyOf,
@@ -86,7 +87,7 @@ export function watchDeletion(
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
   const stored = erasedTables.map((table) => storedTable(clickhouse, table))
-  const tables = [...stored, ...countTables]
+  const tables = [...stored, ...countTables, exampleTable]
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
 
   return async () => {

@@ -1,6 +1,7 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
 import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from './erase-counts.ts'
+import { eraseExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
@@ -108,6 +109,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
+    if (subject !== undefined) await eraseExamples(clickhouse, subject)
     report.rowsDeleted += await startDeletion(clickhouse, subject)
     remaining.parts = await untilDeleted(options)
     // Removes objects again, because a worker may have stored a thumbnail that it began to make

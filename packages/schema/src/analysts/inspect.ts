@@ -38,8 +38,9 @@ export async function findAnalystDifferences(
 
 function expectedFacts(analyst: Analyst): Facts {
   const facts: Facts = new Map()
-  for (const { name, tables, policies } of usersOf(analyst)) {
+  for (const { name, profile, tables, policies } of usersOf(analyst)) {
     facts.set(`the user ${name}`, '')
+    facts.set(`the profile ${profile} of ${name}`, '')
     for (const table of tables) facts.set(`the right of ${name} to SELECT ON ${table}`, '')
     for (const [table, condition] of Object.entries(policies)) {
       facts.set(`the row policy of ${name} on ${table}`, `SELECT ${condition}`)
@@ -55,6 +56,9 @@ async function readFacts(clickhouse: Reader, analyst: Analyst): Promise<Facts> {
   const rows = await clickhouse.query<{ fact: string; sql: string }>(
     `SELECT concat('the user ', name) AS fact, '' AS sql
      FROM system.users WHERE name IN {users:Array(String)}
+     UNION ALL
+     SELECT concat('the profile ', assumeNotNull(inherit_profile), ' of ', assumeNotNull(user_name)), ''
+     FROM system.settings_profile_elements WHERE user_name IN {users:Array(String)} AND isNotNull(inherit_profile)
      UNION ALL
      SELECT concat('the right of ', user_name, ' to ', access_type::String, ' ON ', ifNull(database, '*'), '.',
        ifNull(table, '*'), if(isNull(column), '', concat(' (', column, ')'))), ''

@@ -49,6 +49,8 @@ const typeName =
 
 const framesMax = 5
 const charactersMax = 100_000
+/** A replacement can take a time that grows with the square of a line that a client made up. */
+const lineMax = 2_000
 
 type Replacement = readonly [RegExp, string]
 
@@ -74,7 +76,7 @@ const bind = (name: string, value: string, result: string) =>
 export const fingerprint = (text: string): string =>
   bind(
     'lines',
-    `arrayMap(line -> trimBoth(line), splitByChar('\\n', ${rootCause(`substring(ifNull(toString(${text}), ''), 1, ${charactersMax})`)}))`,
+    `arrayMap(line -> trimBoth(substring(line, 1, ${lineMax})), splitByChar('\\n', ${rootCause(`substring(ifNull(toString(${text}), ''), 1, ${charactersMax})`)}))`,
     bind(
       'trace',
       `arrayMap(line -> ${without('line', framePrefixes)}, arrayFilter(line -> match(line, ${anyOf(frames)}), lines))`,

@@ -1,7 +1,7 @@
 import { createApiKeyStore } from '@intake/access'
 import {
   ClickHouseError,
-  describeError,
+  explainFailure,
   MigrationError,
   withClickHouse,
   type ClickHouse,
@@ -113,15 +113,10 @@ async function step<T>(what: string, work: Promise<T>, setting?: string): Promis
   }
 }
 
-/** ClickHouse's codes for a user or password that it does not accept. */
-const credentialCodes = new Set([192, 193, 194, 516])
-
 /** Names the setting that corrects a failure, if one does. */
 function explain(cause: unknown, setting?: string): string {
   if (cause instanceof ReplyError) return describeRefusal(cause)
+  if (cause instanceof ClickHouseError) return explainFailure(cause)
   const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
-  if (!(cause instanceof ClickHouseError))
-    return setting === undefined ? why : `${why}: check ${setting}`
-  const isUnusable = cause.code === undefined || credentialCodes.has(cause.code)
-  return isUnusable ? `${describeError(cause)}: start ClickHouse, or correct CLICKHOUSE_URL` : why
+  return setting === undefined ? why : `${why}: check ${setting}`
 }

@@ -1,4 +1,5 @@
 import { countNames, refreshCounts } from '@intake/records'
+import { plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { print } from '../print.ts'
@@ -12,16 +13,15 @@ export function define(catalogue: Command): void {
     .description('count now what has changed: intake.hours, intake.catalogue, drift and warnings')
     .addHelpText(
       'after',
-      '\nWorkers do the same: the hours every minute, the catalogue every hour, and less often if it takes long.',
+      '\nConsoles do the same: the hours every minute, the catalogue every hour, and less often if it takes long.',
     )
     .action(() =>
       withClickHouse(
         async (clickhouse) => {
           for (const name of countNames) {
             const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
-            print(
-              `${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`,
-            )
+            const unit = plural(counted, name === 'hours' ? 'hour' : 'day')
+            print(`${name}\t${counted} ${unit} of applications counted`)
           }
         },
         { requestTimeoutMs: statementTimeoutMs },

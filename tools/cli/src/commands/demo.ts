@@ -86,7 +86,9 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
     const runs = inventHistory({ events, days, seed, now: Date.now() })
     const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
     if (sent.left > 0)
-      throw new UsageError(`${sent.left} records did not arrive (${sent.reasons.join(', ')}).`)
+      throw new UsageError(
+        `${sent.left} ${plural(sent.left, 'record')} did not arrive (${sent.reasons.join(', ')}).`,
+      )
     print(
       `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${days} ${plural(days, 'day')}.`,
     )

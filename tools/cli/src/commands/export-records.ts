@@ -74,7 +74,9 @@ async function run(clickhouse: ClickHouse, target: ExportTarget, options: Option
     else for (const problem of problems) print(problem)
     if (problems.length > 0) process.exitCode = 2
     else if (!json)
-      print(`${result.rows} records in ${result.files} files are as in their manifests.`)
+      print(
+        `${result.rows} ${plural(result.rows, 'record')} in ${result.files} ${plural(result.files, 'file')}, as in their manifests.`,
+      )
     return
   }
   const ending = new AbortController()

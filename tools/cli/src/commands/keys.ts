@@ -1,6 +1,8 @@
 import {
   createApiKeyStore,
+  hasBudget,
   keyLimitNames,
+  keyLimits,
   readUsedToday,
   type ApiKey,
   type ApiKeyStore,
@@ -22,17 +24,6 @@ interface RuleOptions extends Partial<Record<KeyLimitName, number | 'default'>> 
   origin?: string[]
   expires?: string
   json?: boolean
-}
-
-const limitOptions: Record<KeyLimitName, string> = {
-  requestsPerMinute: 'requests in a minute, whatever they contain',
-  eventsPerMinute: 'log events in a minute; each entry of a batch counts',
-  logBytesPerMinute: 'bytes of JSON of log events in a minute',
-  feedbackPerMinute: 'feedback in a minute',
-  attachmentBytesPerMinute: 'bytes of attachments in a minute',
-  deviceEventsPerMinute: 'log events of one device in a minute',
-  eventsPerDay: 'log events in a day (UTC)',
-  bytesPerDay: 'bytes of JSON and attachments in a day (UTC)',
 }
 
 const changes: Record<
@@ -102,10 +93,10 @@ export function define(keys: Command): void {
       withRedis(async (redis) => {
         const store = createApiKeyStore({ redis })
         const key = (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
-        const { eventsPerDay, bytesPerDay } = key.limits
-        // Gateways count the events and bytes of a day only for keys with a budget.
-        const hasBudget = eventsPerDay !== undefined || bytesPerDay !== undefined
-        const usedToday = hasBudget ? await readUsedToday(redis, id, Date.now()) : undefined
+        // Gateways count a day only for keys with a budget.
+        const usedToday = hasBudget(key.limits)
+          ? await readUsedToday(redis, id, Date.now())
+          : undefined
         if (json) return printJson({ ...withState(key), usedToday }, 2)
         printKey(key, {})
         for (const [what, used] of Object.entries(usedToday ?? {})) {
@@ -154,7 +145,7 @@ function addRules(command: Command): Command {
       '--expires <time>',
       'ISO 8601 time from which it is invalid, UTC unless it has an offset; a date means its midnight; "never"',
     )
-  for (const [name, description] of Object.entries(limitOptions)) {
+  for (const [name, description] of Object.entries(keyLimits)) {
     const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     command.addOption(
       new Option(`--${flag} <n>`, description).argParser((text: string) => parseLimit(flag, text)),

@@ -4,7 +4,7 @@ import { dayMs, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
 import { deriveIdentity } from '@intake/identity'
 import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
-import { pause } from '@intake/runtime'
+import { pause, plural } from '@intake/runtime'
 import { parseRecord, printLog } from '@intake/sandbox'
 import type { SourceMap } from './maps.ts'
 import type { SourceRow } from './read-rows.ts'
@@ -149,7 +149,7 @@ function requireKept(
   const keptMs = policy.retentionMs('logs', bundle_identifier)
   if (keptMs !== undefined && timeMs < nowMs - keptMs) {
     const days = Math.floor(keptMs / dayMs)
-    throw new RejectedError(`it is older than the retention of ${days} days`)
+    throw new RejectedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
   }
 }
 

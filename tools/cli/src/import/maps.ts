@@ -8,7 +8,7 @@ import type { SourceEvent } from './source-event.ts'
 
 export interface SourceMap {
   format: 'json' | 'csv'
-  /** @throws {RejectedError} if a line of JSON, or the cells of CSV by their names, are no event */
+  /** @throws {RejectedError} if a line of JSON, or the columns of a `SourceRow`, are no event */
   read: (row: unknown) => SourceEvent
 }
 
@@ -50,7 +50,9 @@ const segment: Places = {
 
 /** @throws {UsageError} if the map is unknown, or if the file of a CSV map is wrong */
 export async function findMap(name: string, parse: (text: string) => unknown): Promise<SourceMap> {
-  if (name.startsWith('csv:')) return { format: 'csv', read: await readCsvMap(name.slice(4)) }
+  if (name.startsWith('csv:')) {
+    return { format: 'csv', read: await readCsvMap(name.slice(4), parse) }
+  }
   if (name === 'posthog') {
     const read = (row: unknown) => {
       const properties = isObject(row) ? row['properties'] : undefined
@@ -104,9 +106,21 @@ const CsvMap = Type.Object(
   { additionalProperties: false },
 )
 
-async function readCsvMap(path: string): Promise<SourceMap['read']> {
+async function readCsvMap(
+  path: string,
+  parse: (text: string) => unknown,
+): Promise<SourceMap['read']> {
   const map = parseCsvMap(await readFile(path, 'utf8'), path)
+  const toNumber = (text: string, column: string): unknown => {
+    const number = Number(text)
+    if (text.trim() === '' || !Number.isFinite(number)) {
+      throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
+    }
+    // A double would not have all digits of a large integer.
+    return !Number.isSafeInteger(number) && /^\s*-?\d+\s*$/.test(text) ? parse(text) : number
+  }
   return (row) => {
+    if (row === undefined) throw new RejectedError('it has more cells than the header')
     const at = (column: string | undefined) => {
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
@@ -127,12 +141,6 @@ async function readCsvMap(path: string): Promise<SourceMap['read']> {
       deviceFields: mapPresent(map.device_fields ?? {}, at),
     }
   }
-}
-
-function toNumber(text: string, column: string): number {
-  const number = Number(text)
-  if (text.trim() !== '' && Number.isFinite(number)) return number
-  throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
 }
 
 function parseCsvMap(text: string, path: string): Static<typeof CsvMap> {

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
-import { createGunzip } from 'node:zlib'
 import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { UsageError } from '../endpoints.ts'
 
 /** A line of a file of JSON, or a record of a CSV file, which may have several lines. */
@@ -10,8 +9,8 @@ export interface SourceRow {
   /** The number of its first line, from 1. */
   line: number
   text: string
-  /** The cells by the names in the header; empty for JSON. */
-  columns: Record<string, string>
+  /** The cells by the names in the header, undefined if there are more cells; empty for JSON. */
+  columns: Record<string, string> | undefined
   /** The share of the file that has been read, from 0 to 1. */
   share: number
 }
@@ -22,42 +21,48 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const file = createReadStream(path)
   const share = () => (size === 0 ? 1 : file.bytesRead / size)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
-  const lines = createInterface({ input, crlfDelay: Infinity })
-  // An error of the stream would otherwise end the lines as if the file ended there.
-  let failure: Error | undefined
-  const fail = (error: Error) => (failure = error)
-  file.on('error', fail)
-  input.on('error', fail)
   let line = 0
   let begun: { text: string; line: number } | undefined
   let header: string[] | undefined
-  try {
-    for await (const read of lines) {
-      line++
-      const text = begun === undefined ? read : `${begun.text}\n${read}`
-      const first = begun?.line ?? line
-      begun = undefined
-      if (text.trim() === '') continue
-      if (format === 'json') {
-        yield { line: first, text, columns: {}, share: share() }
-        continue
-      }
-      const cells = parseCsv(text)
-      if (cells === undefined) {
-        begun = { text, line: first }
-        if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
-      } else if (header === undefined) header = cells.map((cell) => cell.replace(/^\uFEFF/, ''))
-      else {
-        const columns = Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']))
-        yield { line: first, text, columns, share: share() }
-      }
+  for await (const read of splitLines(input)) {
+    line++
+    const text = begun === undefined ? read : `${begun.text}\n${read}`
+    const first = begun?.line ?? line
+    begun = undefined
+    if (text.trim() === '') continue
+    if (format === 'json') {
+      yield { line: first, text, columns: {}, share: share() }
+      continue
     }
-  } finally {
-    lines.close()
-    file.destroy()
+    const cells = parseCsv(text)
+    if (cells === undefined) {
+      begun = { text, line: first }
+      if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
+    } else if (header === undefined) header = cells
+    else {
+      const columns = Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']))
+      const surplus = cells.slice(header.length).some((cell) => cell.trim() !== '')
+      yield { line: first, text, columns: surplus ? undefined : columns, share: share() }
+    }
   }
-  if (failure !== undefined) throw failure
   if (begun !== undefined) throw new UsageError(`Line ${begun.line}: a " is not closed.`)
+}
+
+/**
+ * Splits UTF-8 at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are
+ * text in JSON and CSV. Leaves out a byte order mark.
+ */
+async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of input) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    const lines = [rest + first, ...others]
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield line.replace(/\r$/, '')
+  }
+  rest += decoder.decode()
+  if (rest !== '') yield rest.replace(/\r$/, '')
 }
 
 /** A longer record of CSV is a quote that is not closed. */
@@ -84,8 +89,10 @@ function parseCsv(text: string): string[] | undefined {
       cell += '"'
       at++
     }
-    cells.push(cell)
-    if (text[at] !== ',') return cells
-    at++
+    // What follows the quote belongs to the cell.
+    const end = text.indexOf(',', at)
+    cells.push(cell + text.slice(at, end === -1 ? undefined : end))
+    if (end === -1) return cells
+    at = end + 1
   }
 }

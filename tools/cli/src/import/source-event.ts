@@ -1,3 +1,5 @@
+import { parseTime } from '@intake/runtime'
+
 /** An event of another system, in Intake's terms. */
 export interface SourceEvent {
   /** What identifies it in its source; undefined: its line. */
@@ -36,17 +38,13 @@ export function requireText(text: string | undefined, what: string): string {
   return text
 }
 
-const offset = /(?:Z|[+-]\d\d:?\d\d)$/
-
 /** Reads ISO 8601, in UTC without an offset, or seconds or milliseconds since 1970. */
 export function requireTimeMs(text: string | undefined): number {
   const time = requireText(text, 'time')
   if (/^\d{9,10}(?:\.\d+)?$/.test(time)) return Math.round(Number(time) * 1_000)
   if (/^\d{12,13}$/.test(time)) return Number(time)
-  const iso = time.replace(' ', 'T').replace(/(\.\d{3})\d+/, '$1')
-  const timeMs = /^\d{4}-\d\d-\d\d/.test(iso)
-    ? Date.parse(iso.length === 10 || offset.test(iso) ? iso : `${iso}Z`)
-    : Number.NaN
-  if (Number.isNaN(timeMs)) throw new RejectedError('its time is not ISO 8601 and no number')
+  const iso = time.replace(/(\.\d{3})\d+/, '$1').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
+  const timeMs = parseTime(iso)?.getTime()
+  if (timeMs === undefined) throw new RejectedError('its time is not ISO 8601 and no number')
   return timeMs
 }

@@ -112,7 +112,8 @@ export function serverConfig(options: ServerConfigOptions) {
  * user `default`. So the page and its queries have a secret path, which is only in the link to the
  * page. Every request to that path has the user `analyst`, even if its parameters name another
  * user. The page has no other path, because a client that aborts the transfer of the page can end
- * the engine (about once in 350 times).
+ * the engine (about once in 350 times). The page asks whether `/webterminal` exists: a 401 would
+ * open the browser's login dialog in front of it.
  */
 function playRules(path: string) {
   return `<rule>
@@ -124,6 +125,10 @@ function playRules(path: string) {
       <url>/</url>
       <methods>OPTIONS</methods>
       <handler><type>static</type><status>204</status><response_content></response_content></handler>
+    </rule>
+    <rule>
+      <url>/webterminal</url>
+      <handler><type>static</type><status>404</status><response_content></response_content></handler>
     </rule>
     <rule>
       <url>${path}</url>

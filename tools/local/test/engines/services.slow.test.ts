@@ -200,6 +200,9 @@ t.test('ClickHouse', async (t) => {
     t.match(response.headers.get('content-type'), /^text\/html/)
     t.match(await response.text(), /<title>ClickHouse Query</)
     t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
+    const terminal = await fetch(`${page.origin}/webterminal`, { method: 'HEAD' })
+    t.equal(terminal.status, 404)
+    t.notOk(terminal.headers.has('www-authenticate'), 'no login dialog of the browser')
 
     // The page sends its queries to the URL in the link's parameter `url`.
     const target = page.searchParams.get('url') ?? ''

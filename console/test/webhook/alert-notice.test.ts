@@ -1,0 +1,31 @@
+import t from 'tap'
+import { alertNotice, type StoredAlert } from '../../src/webhook/forms/alert.ts'
+
+const alert: StoredAlert = {
+  id: 'alert_1',
+  bundle_identifier: 'com.example.app',
+  event: 'crash',
+  version_name: '',
+  condition: 'above',
+  threshold: 100,
+  unit: 'events',
+  minutes: 10,
+  change: 0,
+  state: 'firing',
+  since: '2026-11-26 09:14:00.000',
+  value: 140,
+  usual: null,
+  detail: '',
+}
+
+t.test('a notice names the window of its alert', async (t) => {
+  for (const [minutes, window] of [
+    [1, '1 minute'],
+    [10, '10 minutes'],
+    [60, '1 h'],
+    [90, '90 minutes'],
+  ] as const) {
+    const { text } = alertNotice({ ...alert, minutes }, { isTest: false })
+    t.equal(text, `crash: 140 in ${window}; the limit is 100`)
+  }
+})

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import t from 'tap'
+import { readRows, type SourceRow } from '../src/import/read-rows.ts'
+
+const folder = createDataDir(t)
+async function read(format: 'json' | 'csv', text: string | Buffer, name = 'file') {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  const rows: SourceRow[] = []
+  for await (const row of readRows(path, format)) rows.push(row)
+  return rows
+}
+
+t.test('a line ends at LF or CRLF, not at another separator of Unicode', async (t) => {
+  const texts = ['{"a":"\u2028\u2029\u0085"}', '{"b":1}', '{"c":2}']
+  const rows = await read('json', `${texts[0]}\r\n\n${texts[1]}\n${texts[2]}`)
+  t.strictSame(
+    rows.map(({ line, text }) => [line, text]),
+    [
+      [1, texts[0]],
+      [3, texts[1]],
+      [4, texts[2]],
+    ],
+  )
+})
+
+t.test('a line may be longer than a chunk, and a character may lie on two', async (t) => {
+  const lines = Array.from({ length: 9 }, (_, n) => '🦄'.repeat(n * 20_000 + 1))
+  const text = lines.join('\n')
+  for (const [name, bytes] of [
+    ['plain', text],
+    ['packed.gz', gzipSync(text)],
+  ] as const) {
+    const rows = await read('json', bytes, name)
+    t.ok(rows.every((row, n) => row.text === lines[n]) && rows.length === lines.length)
+    t.equal(rows.at(-1)?.share, 1)
+  }
+})
+
+t.test('a byte order mark does not belong to the first column or object', async (t) => {
+  t.match(await read('csv', '\uFEFF"id","note"\n1,a\n'), [{ columns: { id: '1', note: 'a' } }])
+  t.match(await read('json', '\uFEFF{}\n'), [{ text: '{}' }])
+})
+
+t.test('text of a cell after its closing quote is kept', async (t) => {
+  t.match(await read('csv', 'a,b,c\n"x"y,"z" ,3\n"1","2",3\n'), [
+    { columns: { a: 'xy', b: 'z ', c: '3' } },
+    { columns: { a: '1', b: '2', c: '3' } },
+  ])
+})
+
+t.test('a record with more cells than the header has no columns', async (t) => {
+  const rows = await read('csv', 'price,note\n1,5,a\n2,b,\n3\n')
+  t.strictSame(
+    rows.map(({ columns }) => columns),
+    [undefined, { price: '2', note: 'b' }, { price: '3', note: '' }],
+  )
+})
+
+t.test('a file that cannot be read, or decompressed, is an error', async (t) => {
+  await t.rejects(read('json', 'no gzip', 'broken.gz'), { code: 'Z_DATA_ERROR' })
+  await t.rejects(read('json', gzipSync('{}\n{}\n').subarray(0, -9), 'cut.gz'))
+  await t.rejects(read('csv', 'a,b\n1,"2\n'), /Line 2: a " is not closed/)
+})

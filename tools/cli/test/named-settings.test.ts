@@ -1,0 +1,42 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { createRedisServer } from '@intake/test-kit/redis-server'
+import t from 'tap'
+import { createIntake } from './in-process.ts'
+
+const dataDir = createDataDir(t)
+const [port, closed] = await freePorts(2)
+const redis = await createRedisServer({ dataDir, port: port! })
+t.teardown(() => redis.process.kill())
+await redis.process.start()
+const clickhouse = createServer((request, response) => {
+  request.resume()
+  response.writeHead(401, { 'x-clickhouse-exception-code': '516' }).end('Code: 516.')
+})
+await new Promise<void>((resolve) => void clickhouse.listen(0, '127.0.0.1', resolve))
+t.teardown(() => clickhouse.close())
+const refusing = `http://intake:wrong@127.0.0.1:${(clickhouse.address() as AddressInfo).port}`
+const intake = createIntake({
+  cwd: dataDir,
+  env: { REDIS_URL: redis.url, CLICKHOUSE_URL: refusing, S3_ENDPOINT: 'http://a:b@127.0.0.1:1' },
+})
+
+t.test('a refused password, or a ClickHouse that is away, names its setting', async (t) => {
+  for (const [env, stderr] of [
+    [{ REDIS_URL: `redis://:wrong@127.0.0.1:${port}` }, /in REDIS_URL: WRONGPASS/],
+    [{ REDIS_URL: `redis://127.0.0.1:${port}` }, /in REDIS_URL: NOAUTH/],
+  ] as const) {
+    t.match(await intake(['keys', 'list'], env), { code: 1, stderr })
+  }
+  for (const [env, stderr] of [
+    [{}, /516 \(AUTHENTICATION_FAILED\): start ClickHouse, or correct CLICKHOUSE_URL$/m],
+    [
+      { CLICKHOUSE_URL: `http://intake@127.0.0.1:${closed}` },
+      /ECONNREFUSED.*: start ClickHouse, or correct CLICKHOUSE_URL$/m,
+    ],
+  ] as const) {
+    t.match(await intake(['dead-letters', 'list'], env), { code: 1, stderr })
+  }
+})
