@@ -48,10 +48,11 @@ const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.m
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
- * Counts the hours of all applications, and the hours whose number of counted events differs from
- * the number of visible records.
+ * Counts the hours of all applications, those that are counted later because their applications are
+ * large, and the hours whose number of counted events differs from the number of visible records.
  */
-const differing = `SELECT count() AS hours, countIf(counted != stored) AS different, sum(stored) AS events FROM (
+const differing = `SELECT count() AS hours, countIf(counted = 0) AS waiting, countIf(counted NOT IN (0, stored)) AS different,
+      sum(stored) AS events FROM (
     SELECT bundle_identifier, hour, sum(counted) AS counted, sum(stored) AS stored FROM (
       SELECT bundle_identifier, hour, events AS counted, 0 AS stored FROM intake.hours
       UNION ALL
@@ -269,9 +270,11 @@ function startPage(reader) {
 async function compareHours(services) {
   const { owner } = services
   const compare = async (when) => {
-    const [{ hours, different, events }] = await owner.query(differing)
+    const [{ hours, waiting, different, events }] = await owner.query(differing)
     const number = (value) => Number(value).toLocaleString('en-US')
-    const line = `- ${when}: ${number(different)} of ${number(hours)} hours (per application) differ from the ${number(events)} records`
+    const line =
+      `- ${when}: ${number(different)} of ${number(hours)} hours (per application) differ from the ${number(events)} records, ` +
+      `${number(waiting)} are counted later`
     say(line)
     return line
   }

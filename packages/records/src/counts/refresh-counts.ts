@@ -39,8 +39,6 @@ const slices = 16
 const applicationsMax = 100
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
-/** What is counted alone takes at most about this long in one call; the rest is counted later. */
-const aloneMsMax = 60_000
 
 /**
  * Counts again the hours or days that have changed since the last call: records arrived in them, or
@@ -49,7 +47,7 @@ const aloneMsMax = 60_000
  * erasures. Several processes may call this at the same time.
  *
  * Applications with many new events are counted last, each alone and for a limited time. So they
- * delay no others.
+ * delay no others; what is left is counted ten minutes later.
  *
  * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
  * not delay the others: what fits is counted, and its day is marked in `intake.recounts` and tried
@@ -58,6 +56,7 @@ const aloneMsMax = 60_000
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
+ * @param options.aloneMsMax how long to count applications alone, in ms; by default a minute
  * @param options.onAlone called with the time that was spent on applications that were counted
  * alone, in ms
  * @returns the number of hours or days that were counted
@@ -66,10 +65,12 @@ export async function refreshCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
   store: Pick<ClickHouse, 'insertRows'>
   name: CountName
+  aloneMsMax?: number
   onAlone?: (ms: number) => void
   clock?: Pick<Clock, 'now'>
 }): Promise<number> {
-  const { reader, store, name, onAlone = () => undefined, clock = systemClock } = options
+  const { reader, store, name, aloneMsMax = 60_000 } = options
+  const { onAlone = () => undefined, clock = systemClock } = options
   const state = await readState(reader, name)
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
@@ -105,7 +106,7 @@ export async function refreshCounts(options: {
   const counted = { name, counted_until: isoTime(until), counted_at: isoTime(now) }
   await insertLines(store, { table: 'counted', lines: [JSON.stringify(counted)] })
   if (failures[0] !== undefined) throw failures[0].error
-  return stale.length
+  return stale.length - late.length
 }
 
 /** Hours or days of an application that ClickHouse could not count. */

@@ -19,7 +19,12 @@ export function define(catalogue: Command): void {
       withClickHouse(
         async (clickhouse) => {
           for (const name of countNames) {
-            const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+            const counted = await refreshCounts({
+              reader: clickhouse,
+              store: clickhouse,
+              name,
+              aloneMsMax: Infinity,
+            })
             const unit = plural(counted, name === 'hours' ? 'hour' : 'day')
             print(`${name}\t${counted} ${unit} of applications counted`)
           }
