@@ -120,3 +120,20 @@ t.test('the box finds by name, by e-mail and by id, and says what is near', asyn
   const device = 'df5d5c64-dba0-4337-96e2-72a3049d0d00'
   t.equal(await locationOf(device), `/events?device=${device}`)
 })
+
+t.test('an error that is new in older versions is new, and none yet is not none in a period', async (t) => {
+  const app = 'com.example.late'
+  const old = { device: { version_name: '3.4.0', version_code: 340 } }
+  await insert('logs', [
+    ...events(app, 'hello', every(40, 60, 1), old),
+    ...events(app, 'hello', every(40, 60, 1)),
+    ...events(app, 'old_crash', every(1, 12, 1), old),
+  ])
+  const { url } = await startReaderPage(t, page)
+  t.match(
+    textOf((await view(url, `/applications/${app}`)).text),
+    'old_crash is new in com.example.late 3.4.0: 11 events',
+  )
+  await insert('feedback', [feedbackRow({ id: uuidV7(ago(40 * hour)), time: ago(40 * hour) })])
+  t.match((await view(url, '/feedback?period=24h')).text, 'Nothing matches.')
+})
