@@ -4,11 +4,12 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { addGauge, type Registry } from '@intake/runtime/process'
 
 const intervalMs = 60_000
-/** The maximum of the minimum time between two runs, by the same console or by different ones. */
+/** The longest that `waitPerRun` leads to, between runs of the same console or of different ones. */
 const pauseMaxMs: Record<CountName, number> = { hours: intervalMs, catalogue: 60 * 60_000 }
 /**
- * Up to this maximum the time is as many times the duration of the last run: while an installation
- * is small, its catalogue knows new applications within a minute, also on a slow machine.
+ * The pause is this multiple of the duration of the last run, from one minute to `pauseMaxMs`: while
+ * an installation is small, its catalogue knows new applications within a minute, also on a slow
+ * machine.
  */
 const waitPerRun = 60
 /**

@@ -10,6 +10,7 @@ export const cleanUpPartsSoon = [
   'attachments_raw',
   'hours_raw',
   'days_raw',
+  'alerts_raw',
 ].flatMap((table) => [
   `ALTER TABLE intake.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
    cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,

@@ -7,7 +7,10 @@ import { cutName, ofApplication, type RecordReader } from './records.ts'
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
   alerts: RaisedAlert[]
-  /** They were first seen in the last day, or are new or much more frequent in the newest version. */
+  /**
+   * They were first seen in the last day, or are new or much more frequent in the newest version;
+   * `before` is the number in older versions, 0 if they are new.
+   */
   newErrors: (EventFinding & { version: string; before: number })[]
   /** Applications that sent events every day and have sent none for a day. */
   silent: Omit<EventFinding, 'event'>[]
@@ -66,11 +69,12 @@ export async function readFindings(
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
     readRaisedAlerts(reader, application),
     read<Findings['newErrors'][number]>(
-      `SELECT bundle_identifier, event, if(number > 0, number, before) AS events, before, version,
-         1000 * toUnixTimestamp(first) AS atMs
+      `SELECT bundle_identifier, event, version, 1000 * toUnixTimestamp(first) AS atMs,
+         first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY AS is_first_seen,
+         if(is_first_seen, 0, older) AS before, if(is_first_seen, newer + older, newer) AS events
        FROM (
-         SELECT bundle_identifier, ${cutName('event')} AS event, sumIf(events, code = newest) AS number,
-           sum(events) - number AS before, min(hour) AS first, any(begin) AS begin,
+         SELECT bundle_identifier, ${cutName('event')} AS event, sumIf(events, code = newest) AS newer,
+           sum(events) - newer AS older, min(hour) AS first, any(begin) AS begin,
            any(of_newest) AS of_newest, any(of_others) AS of_others,
            ${cutName('argMax(version_name, (code, hour))')} AS version
          FROM (
@@ -84,9 +88,8 @@ export async function readFindings(
              FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier, code)
            GROUP BY bundle_identifier) AS versions USING (bundle_identifier)
          WHERE match(event, {badNames:String}) GROUP BY bundle_identifier, event)
-       WHERE (of_others > 0 AND number >= if(before = 0, 1, ${risenMin})
-           AND number * of_others > ${risenTimes} * before * of_newest)
-         OR (first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY)
+       WHERE is_first_seen OR (of_others > 0 AND newer >= if(older = 0, 1, ${risenMin})
+         AND newer / of_newest > ${risenTimes} * older / of_others)
        ORDER BY events DESC, bundle_identifier, event`,
     ),
     read<Omit<EventFinding, 'event'>>(

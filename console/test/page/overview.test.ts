@@ -41,7 +41,8 @@ t.test('the first event is counted at once, and the checklist knows it', async (
   t.notMatch(text, 'not counted')
   const feedback = await view(url, '/feedback')
   t.match(feedback.text, 'None yet.')
-  t.match((await view(url, '/feedback?text=slow')).text, 'Nothing matches.')
+  for (const search of ['text=slow', 'period=24h'])
+    t.match((await view(url, `/feedback?${search}`)).text, 'Nothing matches.')
 })
 
 t.test('the overview says what changed, with the remedy, and links it', async (t) => {
@@ -119,4 +120,19 @@ t.test('the box finds by name, by e-mail and by id, and says what is near', asyn
   t.equal(await locationOf('ann@example.com'), '/feedback?text=ann%40example.com')
   const device = 'df5d5c64-dba0-4337-96e2-72a3049d0d00'
   t.equal(await locationOf(device), `/events?device=${device}`)
+})
+
+t.test('an error that began today in an older version is new', async (t) => {
+  const app = 'com.example.late'
+  const old = { device: { version_name: '3.4.0', version_code: 340 } }
+  await insert('logs', [
+    ...events(app, 'hello', every(40, 60, 1), old),
+    ...events(app, 'hello', every(40, 60, 1)),
+    ...events(app, 'old_crash', every(1, 12, 1), old),
+  ])
+  const { url } = await startReaderPage(t, page)
+  t.match(
+    textOf((await view(url, `/applications/${app}`)).text),
+    'old_crash is new in com.example.late 3.4.0: 11 events',
+  )
 })

@@ -1,6 +1,6 @@
 import { withRedis as withConnection, type Redis } from '@intake/redis'
 import { TimeoutError } from '@intake/runtime'
-import { findEndpoint, UsageError } from './endpoints.ts'
+import { findEndpoint } from './endpoints.ts'
 import { storeEntries } from './journal.ts'
 import { redisFailure } from './redis-failure.ts'
 
@@ -9,17 +9,17 @@ const timeoutMs = 10_000
 /** Rejects if connecting and `work` together take longer than `timeoutMs`. */
 export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
   const url = await findEndpoint('REDIS_URL')
-  let isConnected = false
+  let failure: unknown
   const watched = (redis: Redis) =>
     work(redis).catch((error: unknown) => {
-      isConnected = redis.status === 'ready'
+      failure = error
       throw error
     })
   try {
     return await withConnection({ url, timeoutMs }, watched)
   } catch (error) {
-    const isExplained = error instanceof UsageError || error instanceof TimeoutError
-    throw isConnected || isExplained ? error : redisFailure(error)
+    // What `work` did not throw is the error of the connection.
+    throw error === failure || error instanceof TimeoutError ? error : redisFailure(error)
   }
 }
 

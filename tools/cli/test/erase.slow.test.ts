@@ -249,6 +249,41 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
   t.notOk(await isOnDisk('shown-crash'))
 })
 
+t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {
+  const victim = user()
+  const trace = `Error: no account for ${victim}`
+  await insert('logs', [
+    logRow({ unique_user_id: victim, event: 'crash', params: { stack: trace } }),
+  ])
+  const evaluate = () =>
+    clickhouse.command(
+      `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
+       SELECT 'again', 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
+      { trace },
+    )
+  await evaluate()
+  let isLate = true
+  const interrupted = {
+    ...clickhouse,
+    async command(sql: string, params?: Record<string, unknown>) {
+      await clickhouse.command(sql, params)
+      if (isLate && sql.includes('logs_raw DELETE')) await evaluate()
+      isLate &&= !sql.includes('logs_raw DELETE')
+    },
+  }
+  const report = await eraseSubject({
+    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    subjectKey,
+    deadline: performance.now() + 600_000,
+    progress: () => {},
+  })
+  t.notOk(isLate)
+  t.match(report, { complete: true, remaining: { rows: 0 } })
+  t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
+  t.notOk(await isOnDisk(trace))
+})
+
 t.test('an erasure is not complete while a count from before it is stored', async (t) => {
   const victim = user()
   const [mine] = logsOf(victim, 1, { event: `late_${randomUUID()}` })

@@ -33,6 +33,8 @@ t.test('a number of CSV keeps its digits, or is rejected', async (t) => {
     ['1e20', 1e20],
     ['1.50', 1.5],
     ['-0012', -12],
+    ['00009007199254740993', 9_007_199_254_740_993n],
+    ['+9007199254740993', 9_007_199_254_740_993n],
   ] as const) {
     t.equal(total(text), number)
   }
@@ -46,6 +48,7 @@ t.test('a day that the calendar does not have is no time', async (t) => {
   t.equal(at('2028-02-29 10:00:00.123456'), Date.UTC(2028, 1, 29, 10, 0, 0, 123))
   t.equal(at('2026-02-28T23:30-0545'), Date.UTC(2026, 2, 1, 5, 15))
   t.equal(at('2026-02-28'), Date.UTC(2026, 1, 28))
+  t.equal(at('2026-02-28 10:00:00.5+01'), Date.UTC(2026, 1, 28, 9, 0, 0, 500))
   for (const day of ['2026-02-30', '2026-02-29T10:00:00Z', '2026-04-31 10:00', '2026-13-01']) {
     t.throws(() => at(day), /its time is not ISO 8601/, day)
   }

@@ -40,3 +40,11 @@ t.test('a refused password, or a ClickHouse that is away, names its setting', as
     t.match(await intake(['dead-letters', 'list'], env), { code: 1, stderr })
   }
 })
+
+t.test('a refused value is not called a failure of Redis', async (t) => {
+  const create = ['keys', 'create', '--name', 'a', '--from-env', 'SHORT']
+  t.match(await intake(create, { REDIS_URL: redis.url, SHORT: 'short' }), {
+    code: 1,
+    stderr: /^an API key needs at least 16 characters$/m,
+  })
+})

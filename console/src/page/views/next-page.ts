@@ -20,6 +20,6 @@ export function nextPage(kind: RecordKind, search: ListSearch, found: Found<Reco
       Searched back to ${localTime(to.getTime()).slice(0, 16)}, which took long. ${newest}${next}
     </p>`
   }
-  const none = printSearch({ ...rest, period: undefined }) === '' ? 'None yet.' : 'Nothing matches.'
+  const none = printSearch(search) === '' ? 'None yet.' : 'Nothing matches.'
   return html`<p class="pages">${newest}${found.rows.length === 0 ? none : 'These are all.'}</p>`
 }

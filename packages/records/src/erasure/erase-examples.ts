@@ -6,30 +6,55 @@ import { recordCondition, type Subject } from './subject.ts'
 /** The table whose rows may have the stack trace of a crash that is erased. */
 export const exampleTable = 'alerts_raw'
 
+const change = "concat(id, ' ', toString(change))"
+/** A state of an alert, and the hash of the stack trace that it has. */
+const example = `concat(${change}, ' ', hex(SHA256(detail)))`
+
 /**
- * Starts to remove the subject's stack traces from the states of alerts. It finds them by the stored
- * crashes, so it must run before these are deleted. ClickHouse keeps the text of mutations, so that
- * names alerts only.
+ * Finds the subject's stack traces in the states of alerts by the stored crashes, so it must run
+ * before these are deleted. A subject may have more crashes than fit into memory; alerts do not.
  */
-export async function eraseExamples(
-  clickhouse: Pick<ClickHouse, 'query' | 'command' | 'cluster'>,
+export async function findExamples(
+  clickhouse: Pick<ClickHouse, 'query'>,
   subject: Subject,
-): Promise<void> {
+): Promise<string[]> {
   const { sql, params } = recordCondition(subject)
-  const change = "concat(id, ' ', toString(change))"
-  const found = await clickhouse.query<{ change: string }>(
-    `SELECT DISTINCT ${change} AS change FROM intake.${exampleTable}
-     WHERE detail != '' AND detail IN (
-       SELECT ${exampleOf(crashText)} FROM intake.logs_raw WHERE event = 'crash' AND ${sql})`,
+  const found = await clickhouse.query<{ example: string }>(
+    `SELECT DISTINCT ${example} AS example FROM intake.${exampleTable}
+     WHERE detail IN (
+       SELECT ${exampleOf(crashText)} AS trace FROM intake.logs_raw
+       WHERE event = 'crash' AND ${sql} AND trace IN (
+         SELECT detail FROM intake.${exampleTable} WHERE detail != ''))`,
     params,
   )
-  if (found.length === 0) return
+  return found.map((row) => row.example)
+}
+
+/** Resolves to the number of rows that have one of these stack traces. */
+export async function countExamples(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  examples: readonly string[],
+): Promise<number> {
+  const [row] = await clickhouse.query<{ rows: number }>(
+    `SELECT count() AS rows FROM intake.${exampleTable}
+     WHERE ${example} IN {examples:Array(String)}`,
+    { examples },
+  )
+  return row?.rows ?? 0
+}
+
+/** Starts to remove them. ClickHouse keeps the text of mutations, so that names alerts only. */
+export async function eraseExamples(
+  clickhouse: Pick<ClickHouse, 'query' | 'command' | 'cluster'>,
+  examples: readonly string[],
+): Promise<void> {
+  if ((await countExamples(clickhouse, examples)) === 0) return
   await clickhouse.command(
     alterStored(
       clickhouse,
       exampleTable,
       `UPDATE detail = '' WHERE ${change} IN {changes:Array(String)} SETTINGS mutations_sync = 0`,
     ),
-    { changes: found.map((row) => row.change) },
+    { changes: examples.map((one) => one.slice(0, one.lastIndexOf(' '))) },
   )
 }

@@ -1,7 +1,7 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
 import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from './erase-counts.ts'
-import { eraseExamples } from './erase-examples.ts'
+import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
@@ -95,6 +95,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     report.objectsDeleted += await removeErasedObjects(clickhouse, objects)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
+  const examples: string[] = []
 
   for (;;) {
     progress('writing tombstones')
@@ -109,13 +110,16 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    if (subject !== undefined) await eraseExamples(clickhouse, subject)
+    if (subject !== undefined) examples.push(...(await findExamples(clickhouse, subject)))
+    await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, subject)
     remaining.parts = await untilDeleted(options)
     // Removes objects again, because a worker may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, subject, startedAt)
+    // A console may have stored a state again that it read before the stack trace was removed.
+    remaining.rows += await countExamples(clickhouse, examples)
     // A worker may have stored a count that it began before the tombstones were written.
     if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
     if (remaining.rows + remaining.counts === 0 || performance.now() >= deadline) break

@@ -13,7 +13,7 @@ export function define(catalogue: Command): void {
     .description('count now what has changed: intake.hours, intake.catalogue, drift and warnings')
     .addHelpText(
       'after',
-      '\nConsoles do the same: the hours every minute, the catalogue every hour, and less often if it takes long.',
+      '\nConsoles do the same: the hours every minute, the catalogue at least every hour, and less often if it takes long.',
     )
     .action(() =>
       withClickHouse(

@@ -116,8 +116,10 @@ async function readCsvMap(
     if (text.trim() === '' || !Number.isFinite(number)) {
       throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
     }
-    // A double would not have all digits of a large integer.
-    return !Number.isSafeInteger(number) && /^\s*-?\d+\s*$/.test(text) ? parse(text) : number
+    if (Number.isSafeInteger(number)) return number
+    // A double would not have all digits of a large integer. JSON has no plus and no leading zero.
+    const [, minus = '', digits] = /^\s*\+?(-?)0*(\d+)\s*$/.exec(text) ?? []
+    return digits === undefined ? number : parse(minus + digits)
   }
   return (row) => {
     if (row === undefined) throw new RejectedError('it has more cells than the header')

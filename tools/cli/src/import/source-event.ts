@@ -43,7 +43,9 @@ export function requireTimeMs(text: string | undefined): number {
   const time = requireText(text, 'time')
   if (/^\d{9,10}(?:\.\d+)?$/.test(time)) return Math.round(Number(time) * 1_000)
   if (/^\d{12,13}$/.test(time)) return Number(time)
-  const iso = time.replace(/(\.\d{3})\d+/, '$1').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
+  const iso = time
+    .replace(/(\.\d{3})\d+/, '$1')
+    .replace(/(:[\d.]+[+-]\d\d)(\d\d)?$/, (_, start, minutes = '00') => `${start}:${minutes}`)
   const timeMs = parseTime(iso)?.getTime()
   if (timeMs === undefined) throw new RejectedError('its time is not ISO 8601 and no number')
   return timeMs
