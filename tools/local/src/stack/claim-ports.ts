@@ -18,6 +18,9 @@ export interface StackPorts {
 
 export interface ClaimPortsOptions {
   config: StackConfig
+  /** Whether somebody has chosen this port; another one gives way to whoever uses it. */
+  isChosen: (setting: string) => boolean
+  say: (line: string) => void
   /** The processes of a stack that was killed may use their ports for so long. */
   waitMs: number
   /** The `clickhouseEngine` of a stack that was killed. */
@@ -28,36 +31,30 @@ export interface ClaimPortsOptions {
 const pauseMs = 200
 const highestPort = 65_535
 
-/** @throws {StartError} if a port cannot be used */
+/** @throws {StartError} if ports cannot be used; names all of them */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
-  const { config, signal } = options
-  const waitUntil = performance.now() + options.waitMs
+  const { config, isChosen, say } = options
+  const waitForPort = createPortWait(options)
   const claimed = new Map<number, string>()
+  const problems: string[] = []
 
   async function claim(setting: keyof StackConfig & `${string}PORT`, what: string) {
     const wanted = config[setting]
     if (wanted === 0) return claimFree(setting)
     const other = claimed.get(wanted)
-    if (other !== undefined) {
-      throw new StartError(`${other} and ${setting} are both ${wanted}: change one of them.`)
+    const problem = other === undefined ? await waitForPort(wanted) : `${other} is ${wanted}, too`
+    if (problem === undefined) {
+      claimed.set(wanted, setting)
+      return wanted
     }
-    const problem = await waitForPort(wanted)
-    if (problem !== undefined) {
-      const hint = `set ${setting} to a free port`
-      throw new StartError(`Port ${wanted} for ${what} cannot be used, ${problem}: ${hint}.`)
+    const reason = `Port ${wanted} for ${what} cannot be used, ${problem}`
+    if (isChosen(setting)) {
+      problems.push(`${reason}: set ${setting} to a free port.`)
+      return wanted
     }
-    claimed.set(wanted, setting)
-    return wanted
-  }
-
-  /** Waits for an occupied port. Returns why it still cannot be used; undefined if it can. */
-  async function waitForPort(port: number) {
-    let problem = await portProblem(port)
-    while (problem !== undefined && performance.now() < waitUntil) {
-      await delay(pauseMs, undefined, { signal })
-      problem = await portProblem(port)
-    }
-    return problem
+    const port = await claimFree(setting)
+    say(`${reason}: it is ${port} this time.`)
+    return port
   }
 
   async function claimFree(setting: string): Promise<number> {
@@ -93,6 +90,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
         : await claimNext(previous),
     )
   }
+  if (problems.length > 0) throw new StartError(problems.join('\n'))
   // While the previous engine runs, another one cannot open its data.
   if (options.previousEnginePort !== undefined) await waitForPort(options.previousEnginePort)
   const clickhouseEngine =
@@ -106,5 +104,21 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
     clickhouse,
     clickhouseEngine,
     s3,
+  }
+}
+
+/**
+ * Returns a function that waits for an occupied port. It resolves to why the port still cannot be
+ * used; undefined if it can.
+ */
+function createPortWait({ waitMs, signal }: Pick<ClaimPortsOptions, 'waitMs' | 'signal'>) {
+  const waitUntil = performance.now() + waitMs
+  return async (port: number) => {
+    let problem = await portProblem(port)
+    while (problem !== undefined && performance.now() < waitUntil) {
+      await delay(pauseMs, undefined, { signal })
+      problem = await portProblem(port)
+    }
+    return problem
   }
 }

@@ -81,7 +81,7 @@ interface Run {
 /** Claims the data directory and the ports; resolves to the ports, and to what the apps get. */
 async function claim(run: Run): Promise<{ ports: StackPorts; env: NodeJS.ProcessEnv }> {
   const { dataDir, ending } = run
-  const { config, env } = run.options
+  const { config, env, say } = run.options
   makeDataDir(dataDir)
   run.lock = await lockDataDir(dataDir)
   claimDataFormat(dataDir)
@@ -89,7 +89,14 @@ async function claim(run: Run): Promise<{ ports: StackPorts; env: NodeJS.Process
   run.files = files
   const waitMs = files.previousRunWasKilled ? 12_000 : 0
   const { previousEnginePort } = files
-  const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
+  const ports = await claimPorts({
+    config,
+    isChosen: (setting) => Boolean(env[setting]),
+    say,
+    waitMs,
+    previousEnginePort,
+    signal: ending.signal,
+  })
   files.noteEnginePort(ports.clickhouseEngine)
   const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(Boolean).join(',')
   connectOnlyToOwnUser(ownPorts)

@@ -12,6 +12,7 @@ import { loopbackOrigins } from '@intake/config'
 
 import { endpointsFile } from '@intake/runtime'
 import { readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime/endpoints'
+import { readConfig } from '../../src/stack/config.ts'
 import { inSessionsOf } from '@intake/test-kit/sessions'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
@@ -272,27 +273,49 @@ t.test('SIGTERM during the start stops it with code 0', async (t) => {
   )
 })
 
-t.test('a port in use is reported in one sentence with the name of the setting', async (t) => {
-  const server = createServer().listen(0, '::')
+t.test(
+  'chosen ports that are in use are all reported, with the names of the settings',
+  async (t) => {
+    const ports = await Promise.all([occupy(t), occupy(t)])
+    const { exited, output } = start(t, createDataDir(t), {
+      PORT: String(ports[0]),
+      GATEWAY_ADMIN_PORT: '4567',
+      CONSOLE_ADMIN_PORT: '4567',
+      S3_PORT: String(ports[1]),
+    })
+    t.strictSame(await exited, { code: 1, signal: null })
+    t.strictSame(output().trimEnd().split('\n'), [
+      `Port ${ports[0]} for the gateway cannot be used, another process is using it: set PORT to a free port.`,
+      'Port 4567 for the page cannot be used, GATEWAY_ADMIN_PORT is 4567, too: set CONSOLE_ADMIN_PORT to a free port.',
+      `Port ${ports[1]} for S3 cannot be used, another process is using it: set S3_PORT to a free port.`,
+    ])
+  },
+)
+
+t.test(
+  'a default port that is in use gives way to a free one, and the output says so',
+  async (t) => {
+    const { PORT: preset } = readConfig({})
+    // Any program may have it already.
+    await occupy(t, preset).catch(() => undefined)
+    const dataDir = createDataDir(t)
+    const { output } = start(t, dataDir, { PORT: '' })
+    const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
+    await until('it runs', () => existsSync(`${dataDir}/endpoints.json`))
+    const port = Number(new URL(readEndpoints(dataDir).gateway).port)
+    t.not(port, preset)
+    t.match(output(), `${said}${port} this time.`)
+    await until('it prints the curl line', () => output().includes(`127.0.0.1:${port}/api/log`))
+  },
+)
+
+/** Listens on a port, or on any, until the end of the test. */
+async function occupy(t: Test, wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '::')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const { exited, output } = start(t, createDataDir(t), { S3_PORT: String(port) })
-  t.strictSame(await exited, { code: 1, signal: null })
-  t.equal(
-    output(),
-    `Port ${port} for S3 cannot be used, another process is using it: set S3_PORT to a free port.\n`,
-  )
-})
-
-t.test('one port for two processes is reported in one sentence', async (t) => {
-  const { exited, output } = start(t, createDataDir(t), {
-    PORT: '4567',
-    GATEWAY_ADMIN_PORT: '4567',
-  })
-  t.strictSame(await exited, { code: 1, signal: null })
-  t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
-})
+  return (server.address() as AddressInfo).port
+}
 
 t.test('data without a format is refused in one sentence with instructions', async (t) => {
   const dataDir = createDataDir(t)
