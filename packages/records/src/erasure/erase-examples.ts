@@ -6,6 +6,9 @@ import { recordCondition, type Subject } from './subject.ts'
 /** The table whose rows may have the stack trace of a crash that is erased. */
 export const exampleTable = 'alerts_raw'
 
+/** So many take at most 65 KiB. */
+const examplesMax = 500
+
 const change = "concat(id, ' ', toString(change))"
 /** A state of an alert, and the hash of the stack trace that it has. */
 const example = `concat(${change}, ' ', hex(SHA256(detail)))`
@@ -35,12 +38,16 @@ export async function countExamples(
   clickhouse: Pick<ClickHouse, 'query'>,
   examples: readonly string[],
 ): Promise<number> {
-  const [row] = await clickhouse.query<{ rows: number }>(
-    `SELECT count() AS rows FROM intake.${exampleTable}
-     WHERE ${example} IN {examples:Array(String)}`,
-    { examples },
-  )
-  return row?.rows ?? 0
+  let rows = 0
+  for (const some of someOf(examples)) {
+    const [counted] = await clickhouse.query<{ rows: number }>(
+      `SELECT count() AS rows FROM intake.${exampleTable}
+       WHERE ${example} IN {examples:Array(String)}`,
+      { examples: some },
+    )
+    rows += counted?.rows ?? 0
+  }
+  return rows
 }
 
 /** Starts to remove them. ClickHouse keeps the text of mutations, so that names alerts only. */
@@ -49,12 +56,20 @@ export async function eraseExamples(
   examples: readonly string[],
 ): Promise<void> {
   if ((await countExamples(clickhouse, examples)) === 0) return
-  await clickhouse.command(
-    alterStored(
-      clickhouse,
-      exampleTable,
-      `UPDATE detail = '' WHERE ${change} IN {changes:Array(String)} SETTINGS mutations_sync = 0`,
-    ),
-    { changes: examples.map((one) => one.slice(0, one.lastIndexOf(' '))) },
+  const update = alterStored(
+    clickhouse,
+    exampleTable,
+    `UPDATE detail = '' WHERE ${change} IN {changes:Array(String)} SETTINGS mutations_sync = 0`,
   )
+  for (const some of someOf(examples)) {
+    const changes = some.map((one) => one.slice(0, one.lastIndexOf(' ')))
+    await clickhouse.command(update, { changes })
+  }
+}
+
+/** Divides them, because ClickHouse refuses parameters of more than 128 KiB. */
+function* someOf(examples: readonly string[]): Generator<string[]> {
+  for (let at = 0; at < examples.length; at += examplesMax) {
+    yield examples.slice(at, at + examplesMax)
+  }
 }
