@@ -1,7 +1,6 @@
 import { ClickHouseError } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
-import { readVersionCodes } from './read-catalogue.ts'
 import { cutName, ofApplication, type RecordReader } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
@@ -45,7 +44,7 @@ interface EventFinding {
   atMs: number
 }
 
-/** At most this many of each kind are read; the view shows one and says how many more there are. */
+/** At most this many of each kind are read; the view shows one, and the others on request. */
 const findingsMax = 10
 /** An event that comes less often may be absent for a day without a reason. */
 const stoppedEventsMin = 70
@@ -107,9 +106,14 @@ export async function readFindings(
        ORDER BY events DESC, bundle_identifier, event`,
     ),
     read<Findings['drift'][number]>(
-      `SELECT bundle_identifier, event, ${cutName('param')} AS param, ${cutName('version_to')} AS version_to,
-         before, after
-       FROM intake.drift AS drift WHERE versions_ago = 0 AND change = 'type' AND ${where}
+      `SELECT bundle_identifier, event, ${cutName('param')} AS param,
+         if(names.name = '', ${cutName('drift.version_to')}, names.name) AS version_to, before, after
+       FROM intake.drift AS drift LEFT JOIN (
+         SELECT bundle_identifier, toString(version_code) AS version_to,
+           ${cutName('argMax(version_name, catalogue.last_seen)')} AS name
+         FROM intake.catalogue AS catalogue WHERE param = '' AND version_code IS NOT NULL AND ${where}
+         GROUP BY bundle_identifier, version_to) AS names USING (bundle_identifier, version_to)
+       WHERE versions_ago = 0 AND change = 'type' AND ${where}
        ORDER BY bundle_identifier, event, param`,
     ),
     read<Findings['personal'][number]>(
@@ -119,16 +123,7 @@ export async function readFindings(
        ORDER BY sum(warnings.records) DESC, bundle_identifier, event, path`,
     ),
   ])
-  return { alerts, newErrors, silent, stopped, drift: await named(reader, drift), personal }
-}
-
-/** Names the version of the first finding, which was compared by its code. Only this one is shown. */
-async function named(reader: CountReader, drift: Findings['drift']): Promise<Findings['drift']> {
-  const [first, ...rest] = drift
-  if (first === undefined) return []
-  const codes = await readVersionCodes(reader, first.bundle_identifier)
-  const name = codes.find(({ code }) => code === first.version_to)?.name
-  return [{ ...first, version_to: name || first.version_to }, ...rest]
+  return { alerts, newErrors, silent, stopped, drift, personal }
 }
 
 /** An alert on events (docs/alerts.md) that is not ok. */

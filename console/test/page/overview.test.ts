@@ -63,7 +63,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
   const state = { ...calmState, keyBudgets: async () => [budget] }
   const { url } = await startReaderPage(t, { state })
-  const { text } = await view(url, '/')
+  const { text } = await view(url, '/?period=24h')
   const [list = ''] = /Look at this[^]*?<\/ul>/.exec(text) ?? []
   for (const sentence of [
     'sync_error is more frequent in com.example.shop 3.5.0: 6 events, 1 in older versions and 1 more',
@@ -78,6 +78,10 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   t.equal(list.match(/<li><a href/g)?.length, 5, 'each has a link')
   t.match(list, 'href="/events?app=com.example.shop&#38;event=sync_error&#38;period=30d"')
   t.match(textOf((await view(url, `/applications/${app}`)).text), 'sync_error is more frequent')
+  t.match(list, '<a href="?period=24h&#38;all="><small>and 1 more like this</small></a>')
+  const whole = await view(url, '/?period=24h&all=')
+  t.match(textOf(whole.text), /sync_error is more frequent.*app_crash is new in.*stopped in/)
+  t.notMatch(whole.text, 'more like this')
 })
 
 t.test('one application is carried through all views, and rows name it only without', async (t) => {

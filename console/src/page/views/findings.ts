@@ -11,8 +11,12 @@ import { applicationPath, listPath } from './links.ts'
 /** Counts that are older than this are worth a sentence. */
 const behindMs = 10 * 60_000
 const sentencesMax = 5
+const wholeMax = 60
 
-/** At most five sentences about what changed, each with a link; undefined if there is none. */
+/**
+ * At most five sentences about what changed, each with a link, or what those with `all` in the query
+ * string leave out; undefined if there is none.
+ */
 export function findingList(options: {
   header: Header
   data: Summary
@@ -20,77 +24,81 @@ export function findingList(options: {
 }): Html | undefined {
   const { header, data, budgets } = options
   const { findings, countedAtMs = header.nowMs, isExact } = data
+  const query = new URLSearchParams(header.url.split('?', 2)[1])
+  const isWhole = query.has('all')
+  const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
+  function about<One>(
+    found: readonly One[],
+    print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
+  ): Html[] {
+    const shown = isWhole ? found : found.slice(0, 1)
+    const more = found.length - shown.length
+    return shown.map((one) => {
+      const [href, link, rest] = print(one)
+      return html`<a href="${href}">${link}</a
+        >${rest}${more > 0 && html` <a href="${whole}"><small>and ${more} more like this</small></a>`}`
+    })
+  }
   const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
   const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
   const sentences = [
-    sentence(alertsIn('firing'), (one) => [
+    about(alertsIn('firing'), (one) => [
       applicationPath(one.bundle_identifier),
       html`The alert on ${alertName(one)} fires`,
       html` in ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
       ${sinceOf(one)}`,
     ]),
-    sentence(alertsIn('unknown'), (one) => [
+    about(alertsIn('unknown'), (one) => [
       '/status',
       html`The alert on ${alertName(one)} is unknown`,
       html` in ${name(one)}, ${sinceOf(one)}: too little is visible`,
     ]),
-    sentence(findings.newErrors, (one) => [
+    about(findings.newErrors, (one) => [
       eventsOf(one),
       html`${clientText(one.event, 100)} ${one.before > 0 ? 'is more frequent' : 'is new'}`,
       html` in ${name(one)}${one.version && html` ${clientText(one.version, 60)}`}:
       ${wholeNumber(one.events)}
       ${plural(one.events, 'event')}${one.before > 0 && `, ${wholeNumber(one.before)} in older versions`}`,
     ]),
-    sentence(findings.silent, (one) => [
+    about(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),
       html`${name(one)} is silent`,
       `: its last event came ${ago(one.atMs, header.nowMs)}`,
     ]),
-    sentence(findings.stopped, (one) => [
+    about(findings.stopped, (one) => [
       eventsOf(one),
       html`${clientText(one.event, 100)} stopped`,
       html` in ${name(one)}: the last came ${ago(one.atMs, header.nowMs)}`,
     ]),
-    sentence(findings.drift, (one) => [
+    about(findings.drift, (one) => [
       applicationPath(one.bundle_identifier, '?tab=catalogue#drift'),
       html`${clientText(one.param, 100)} became ${one.after} in version
       ${clientText(one.version_to, 60)}`,
       html`, it was ${one.before}: ${clientText(one.event, 100)} of ${name(one)}`,
     ]),
-    sentence(findings.personal, (one) => [
+    about(findings.personal, (one) => [
       applicationPath(one.bundle_identifier, '?tab=catalogue#warnings'),
       html`${clientText(one.event, 100)} sends ${personal[one.warning]}`,
       html` in params.${clientText(one.path, 100)}, in ${name(one)}. ${removal(one)}`,
     ]),
-    sentence(budgets, (one) => [
+    about(budgets, (one) => [
       '/status#keys',
       html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
       `: at 100 % its ${one.limit} are refused until midnight, UTC`,
     ]),
-    sentence(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => [
+    about(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => [
       '/status',
       `Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
       ': the records are there, Events and Live show them',
     ]),
-  ].filter((one) => one !== undefined)
-  const shown = list(sentences.slice(0, sentencesMax))
+  ].flat()
+  const shown = list(sentences.slice(0, isWhole ? wholeMax : sentencesMax))
   return shown && card('Look at this', shown)
 }
 
 const personal: Readonly<Record<string, string>> = {
   email: 'e-mail addresses',
   card: 'numbers of payment cards',
-}
-
-function sentence<One>(
-  found: readonly One[],
-  print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
-): Html | undefined {
-  const [first] = found
-  if (first === undefined) return undefined
-  const [href, link, rest] = print(first)
-  const more = found.length > 1 && html` <small>and ${found.length - 1} more like this</small>`
-  return html`<a href="${href}">${link}</a>${rest}${more}`
 }
 
 const eventsOf = (one: { bundle_identifier: string; event: string }) =>
