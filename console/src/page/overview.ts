@@ -23,7 +23,8 @@ export interface Summary {
 }
 
 const latestFeedback = 3
-const none: Totals = { events: 0, devices: 0, feedback: 0 }
+const nothing = { total: 0, series: [] }
+const none: Totals = { events: nothing, devices: nothing, feedback: nothing }
 
 export async function readSummary(
   counts: CountReader,
@@ -31,16 +32,14 @@ export async function readSummary(
 ): Promise<Summary> {
   const { steps, nowMs, application, orElse } = options
   const search = application === undefined ? {} : { application }
-  const [now = none, before = none, topEvents, findings, feedback, countedAtMs] = await Promise.all(
-    [
-      orElse(readTotals(counts, steps, application), undefined),
-      orElse(readTotals(counts, windowBefore(steps, nowMs), application), undefined),
-      orElse(readTopEvents(counts, steps, application), []),
-      orElse(readFindings(counts, application), noFindings),
-      orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
-      orElse(readCountedAt(counts), undefined),
-    ],
-  )
+  const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
+    orElse(readTotals(counts, steps, application), none),
+    orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), none),
+    orElse(readTopEvents(counts, steps, application), []),
+    orElse(readFindings(counts, application), noFindings),
+    orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
+    orElse(readCountedAt(counts), undefined),
+  ])
   const { isExact } = counts
   const latest = feedback.rows.slice(0, latestFeedback)
   return { steps, now, before, topEvents, findings, feedback: latest, countedAtMs, isExact }

@@ -74,21 +74,36 @@ export async function readApplications(
   }))
 }
 
-export type Totals = Record<'events' | 'devices' | 'feedback', number>
+interface Total {
+  total: number
+  series: readonly number[]
+}
+export type Totals = Record<'events' | 'devices' | 'feedback', Total>
 
+/** Counts in the whole period and in each of its steps; a device may be active in several. */
 export async function readTotals(
   reader: CountReader,
-  window: TimeWindow,
+  steps: Steps,
   application: string | undefined,
-): Promise<Totals | undefined> {
-  const { where, params } = hoursIn(window, application)
-  const [totals] = await reader.query<Totals>(
-    `SELECT (SELECT sum(events) FROM ${reader.hours} WHERE ${where}) AS events,
-       (SELECT ${reader.devices} FROM ${reader.deviceHours} WHERE ${where}) AS devices,
-       (SELECT count() FROM intake.feedback WHERE ${inWindow('time')} AND ${ofApplication(application)}) AS feedback`,
-    params,
+): Promise<Totals> {
+  const countOf = (name: keyof Totals, count: string, source: string, column: 'hour' | 'time') =>
+    `SELECT '${name}' AS name, ${stepOf(column, steps)} AS at, toUInt64(${count}) AS number FROM ${source}
+     WHERE ${inWindow(column)} AND ${ofApplication(application)} GROUP BY GROUPING SETS ((), (at))`
+  const rows = await reader.query<{ name: string; at: number; number: number }>(
+    [
+      countOf('events', 'sum(events)', reader.hours, 'hour'),
+      countOf('devices', reader.devices, reader.deviceHours, 'hour'),
+      countOf('feedback', 'count()', 'intake.feedback', 'time'),
+    ].join(' UNION ALL '),
+    { ...windowParams(steps), application },
   )
-  return totals
+  const totalOf = (name: keyof Totals): Total => {
+    const own = rows.filter((row) => row.name === name)
+    // The row of the whole period has the time 0.
+    const numbers = new Map(own.map(({ at, number }) => [at, number]))
+    return { total: numbers.get(0) ?? 0, series: seriesOf(numbers, steps) }
+  }
+  return { events: totalOf('events'), devices: totalOf('devices'), feedback: totalOf('feedback') }
 }
 
 export interface NameCount {

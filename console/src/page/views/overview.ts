@@ -74,29 +74,23 @@ export function overviewView(options: OverviewOptions): Html {
 
 function tiles(options: OverviewOptions): Html {
   const { data, period } = options
-  const { arrivals, refusals, applications, refusedBefore } = data
+  const { arrivals, refusals, refusedBefore } = data
   const [leftOut, refused, accepted] = (['leftOut', 'refused', 'events'] as const).map((name) =>
     sumOf(arrivals, (point) => point[name]),
   ) as [number, number, number]
   const reason = refusals[0]?.code
-  const sparkOf = (series: 'feedback' | 'refused') =>
-    spark(
-      arrivals.map((point) => point[series]),
-      { series },
-    )
   return html`<div class="grid g4">
-    ${countTile(options, 'events', {
-      more: leftOut > 0 && `; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`,
-      chart: spark(arrivals.map((_, step) => sumOf(applications, (one) => one.series[step] ?? 0))),
-    })}
-    ${countTile(options, 'devices')}
-    ${countTile(options, 'feedback', { chart: sparkOf('feedback') })}
+    ${countTile(options, 'events', leftOut > 0 && `; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`)}
+    ${countTile(options, 'devices')} ${countTile(options, 'feedback')}
     ${tile({
       title: 'Refused',
       value: wholeNumber(refused),
       note: html`${compared(refused, refusedBefore)} last
       ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
-      chart: sparkOf('refused'),
+      chart: spark(
+        arrivals.map((point) => point.refused),
+        { series: 'refused' },
+      ),
       isWarning: refused > 0.01 * (accepted + refused),
     })}
   </div>`

@@ -20,7 +20,7 @@ export function tile(options: {
   title: string
   value: HtmlValue
   note: HtmlValue
-  chart?: Html | undefined
+  chart?: HtmlValue
   isWarning?: boolean
 }): Html {
   const { title, value, note, chart, isWarning = false } = options

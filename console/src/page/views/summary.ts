@@ -1,4 +1,4 @@
-import type { Series } from '../charts.ts'
+import { spark, type Series } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { percent, wholeNumber } from '../numbers.ts'
@@ -17,17 +17,17 @@ const titles = { events: 'Events', devices: 'Active devices', feedback: 'Feedbac
 export function countTile(
   { data, period, application }: { data: Summary; period: PeriodName; application?: string },
   name: keyof typeof titles,
-  { more, chart }: { more?: HtmlValue; chart?: Html } = {},
+  more?: HtmlValue,
 ): Html {
-  const [now, before] = [data.now[name], data.before[name]]
+  const { total: now, series } = data.now[name]
   const isCounted = now > 0 || name === 'feedback' || data.isExact || data.countedAtMs !== undefined
   const last = `last ${periods[period].name}`
   const link = name === 'feedback' ? listLink('feedback', { application, period }, last) : last
   return tile({
     title: titles[name],
     value: isCounted ? wholeNumber(now) : '…',
-    note: html`${isCounted ? html`${compared(now, before)} ${link}` : countedNote(data)}${more}`,
-    chart,
+    note: html`${isCounted ? html`${compared(now, data.before[name].total)} ${link}` : countedNote(data)}${more}`,
+    chart: isCounted && spark(series, { series: name === 'feedback' ? name : 'events' }),
   })
 }
 
