@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createSandbox } from '@intake/sandbox'
 import t from 'tap'
@@ -6,6 +8,13 @@ import { checklist } from '../../src/page/views/checklist.ts'
 import type { Header } from '../../src/page/worker-state.ts'
 
 const run = promisify(execFile)
+
+const stub = (key: string) => `#!/bin/sh
+case "$*" in
+  *'keys create --name my-app --bundle com.example.shop') echo ${key} ;;
+  *) exit 1 ;;
+esac
+`
 
 t.test('the commands of the checklist are accepted as they stand', async (t) => {
   const sandbox = await createSandbox()
@@ -16,15 +25,45 @@ t.test('the commands of the checklist are accepted as they stand', async (t) => 
     isNew: true,
     urls: [sandbox.url],
   })
-  const commands = [...String(page).matchAll(/<pre>\n?([^]*?)<\/pre>/g)].map(([, text = '']) =>
-    text.replaceAll('&#39;', "'").replaceAll('&#34;', '"').replace('YOUR_KEY', sandbox.apiKey),
+  // Stands for the command line of a clone, and for Docker with the service `migrate`.
+  const folder = t.testdir({
+    intake: stub(sandbox.apiKey),
+    docker: stub(sandbox.apiKey),
+    sleep: '#!/bin/sh',
+  })
+  for (const name of ['intake', 'docker', 'sleep']) await chmod(join(folder, name), 0o755)
+  const [own = '', compose = '', ...senders] = [
+    ...String(page).matchAll(/<pre>\n?([^]*?)<\/pre>/g),
+  ].map(([, text = '']) =>
+    text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))),
   )
-  for (const command of commands) {
-    const { stdout } = await run('sh', ['-c', command])
-    t.match(stdout, /successfully created/, command)
-  }
+  for (const create of [own, compose])
+    for (const send of senders) {
+      const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` }
+      const { stdout } = await run('sh', ['-ec', `${create}\n${send}`], { cwd: folder, env })
+      t.match(stdout, /^ik_.*\n.*successfully created/, `${create}\n${send}`)
+    }
   t.match(sandbox.records(), [
     { kind: 'log', event: 'hello', params: { from: 'curl' } },
     { kind: 'feedback', text: 'Hello!', email: 'me@example.com' },
+    { kind: 'log' },
+    { kind: 'feedback' },
   ])
+})
+
+t.test('a key of npm start or of the demo is not one of the reader’s own', async (t) => {
+  const pageWith = (...names: string[]) =>
+    String(
+      checklist({
+        header: { nowMs: Date.now() } as Header,
+        data: {
+          firstAtMs: { logs: null, feedback: null },
+          names: new Map(names.map((name) => [name, name])),
+        },
+        isNew: true,
+        urls: [],
+      }),
+    )
+  t.notMatch(pageWith('npm start', 'intake demo'), 'done: ')
+  t.match(pageWith('npm start', 'my-app'), 'done: </span>Create a key')
 })

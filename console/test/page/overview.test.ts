@@ -38,9 +38,10 @@ t.test('the first event is counted at once, and the checklist knows it', async (
   const lines = [...text.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, line = '']) =>
     line.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))).trim(),
   )
-  t.match(lines[0], /^curl https:\/\/in.example.com\/api\/log .* -d '\{\n {2}"bundle/)
-  t.match(lines[1], /^curl https:\/\/in.example.com\/api\/feedback .* -F 'payload=\{\n {2}"bundle/)
-  for (const line of lines) t.ok(JSON.parse(/\{[^]*\}/.exec(line)?.[0] ?? ''), line)
+  t.match(lines[0], '$(./intake keys create')
+  t.match(lines[2], /^curl https:\/\/in.example.com\/api\/log .* -d '\{\n {2}"bundle/)
+  t.match(lines[3], /^curl https:\/\/in.example.com\/api\/feedback .* -F 'payload=\{\n {2}"bundle/)
+  for (const line of lines.slice(2)) t.ok(JSON.parse(/\{[^]*\}/.exec(line)?.[0] ?? ''), line)
   t.notMatch(text, 'not counted')
   const feedback = await view(url, '/feedback')
   t.match(feedback.text, 'None yet.')

@@ -6,8 +6,15 @@ import { card, icon } from './parts.ts'
 
 const firstHourMs = 3_600_000
 
+/** The names of keys that were made for the reader. */
+const madeByOthers = new Set(['npm start', 'intake demo'])
+
+/** A gateway knows a new key after five seconds at the latest. */
+const create = (command: string) =>
+  `KEY=$(${command} keys create --name my-app --bundle com.example.shop) && sleep 5 && echo $KEY`
+
 const curl = (path: string, start: string, record: string) =>
-  `curl ${path} -H 'x-api-key: YOUR_KEY' ${start}{
+  `curl ${path} -H "x-api-key: $KEY" ${start}{
   "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
   "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },
   ${record} }'`
@@ -27,23 +34,27 @@ export function checklist(options: {
   const [url = 'http://127.0.0.1:3000'] = urls
   const steps: [isDone: boolean, title: string, how: HtmlValue][] = [
     [
+      [...names.values()].some((name) => !madeByOthers.has(name)),
+      'Create a key',
+      html`<pre>${create('./intake')}</pre>
+        With Docker Compose:
+        <pre>${create('docker compose run --rm -T migrate')}</pre>
+        This page cannot show a key, because only hashes of keys are stored. The next steps use
+        <code>$KEY</code>.`,
+    ],
+    [
       firstAtMs.logs !== null,
       'Send an event',
       html`<pre>
 ${curl(`${url}/api/log`, "-H 'content-type: application/json' -d '", '"log": { "event": "hello", "params": { "from": "curl" } }')}</pre>
-        <code>npm start</code> has printed a key. The event is on <a href="/live">Live</a> about a
-        second later. Or let <code>./intake demo</code> send some for you.`,
+        The event is on <a href="/live">Live</a> about a second later. Or let
+        <code>./intake demo</code> send some for you.`,
     ],
     [
       firstAtMs.feedback !== null,
       'Send feedback',
       html`<pre>
 ${curl(`${url}/api/feedback`, "-F 'payload=", '"feedback": { "text": "Hello!", "email": "me@example.com" }')}</pre>`,
-    ],
-    [
-      names.size > 1,
-      'Create a key of your own',
-      html`<code>./intake keys create --name my-app --bundle com.example.shop</code>`,
     ],
     [
       false,
