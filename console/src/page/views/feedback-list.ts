@@ -10,7 +10,7 @@ import { isShort, printSearch, stepAt, withoutPeriod } from '../search.ts'
 import type { ListSearch, Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { feedbackPane, firstLine } from './feedback-pane.ts'
+import { feedbackPane, fieldChip, firstLine } from './feedback-pane.ts'
 import { filterForm } from './filter-form.ts'
 import { appTag, byName, exactPath, helpLink, listPath, msOf, timeTag } from './links.ts'
 import { nextPage } from './next-page.ts'
@@ -115,7 +115,10 @@ function chips({ facets }: Inbox, counted: ListSearch): Html | undefined {
     ),
   )
   const file = html`<a href="/feedback.csv?${printSearch(counted)}">CSV of these</a>`
-  return list([...limits, file], 'chips')
+  const fields = facets.fields.map(({ name, value, count }) =>
+    fieldChip(name, value, counted, count),
+  )
+  return list([...limits, ...fields, file], 'chips')
 }
 
 function counts({ facets, chosen: { steps } }: Inbox, counted: ListSearch): Html {

@@ -1,8 +1,9 @@
 import { parseTime } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { shortDuration } from '../numbers.ts'
+import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
+import type { ListSearch } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { appTag, listLink, msOf, timeTag } from './links.ts'
 import { printValue } from './params.ts'
@@ -54,7 +55,7 @@ export function feedbackPane(options: {
   ])}
   ${text.trim() !== firstLine(text) && html`<p class="text">${clientText(text)}</p>`}
   ${list(
-    chips.slice(0, chipsMax).map(([path, value]) => chip(path, value, application)),
+    chips.slice(0, chipsMax).map(([path, value]) => fieldChip(path, value, { application })),
     'chips',
   )}
   ${pictures(shown, sign, { whole: true })}`
@@ -102,11 +103,15 @@ function mailTo(email: string, text: string): string {
   return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
 }
 
-function chip(path: string, value: string, application: string): Html {
+/** A field that a client has added, with a link to the feedback that has this value. */
+export function fieldChip(path: string, value: string, search: ListSearch, count?: number): Html {
   const name = path.slice(path.lastIndexOf('.') + 1)
-  const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`
-  const search = { application, paths: { [`extra.${path}`]: value } }
-  return path.length + value.length <= linkedMax ? listLink('feedback', search, content) : content
+  const number = count && html` ${wholeNumber(count)}`
+  const content = html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>${number}`
+  const paths = { ...search.paths, [`extra.${path}`]: value }
+  return path.length + value.length <= linkedMax
+    ? listLink('feedback', { ...search, paths }, content)
+    : content
 }
 
 function leaves(object: Record<string, unknown>, prefix = ''): [path: string, value: string][] {
