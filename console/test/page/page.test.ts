@@ -80,7 +80,7 @@ t.test(
     // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
     t.match(
       text,
-      /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC<\/span>\s*<b>6 min behind<\/b>/,
+      /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/span>\s*UTC ·\s*<b>6 min behind<\/b>/,
     )
     t.match(text, 'records wait to be stored')
     t.match(text, 'href="/help/operations/problems#backlog"')

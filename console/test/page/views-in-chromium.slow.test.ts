@@ -125,13 +125,16 @@ if (executablePath === undefined) {
     t.same(incidents, [])
   })
 
-  t.test('on a phone no table hides a column', async (t) => {
+  t.test('on a phone no table hides a column, and the header has one line', async (t) => {
     const { url } = await startReaderPage(t)
     const { tab } = await openTab(t, browser, { url, width: 390 })
     for (const path of ['/', '/status', `/applications/${application}?tab=catalogue`]) {
       await tab.goto(url + path)
       t.ok(await tab.locator('table.stack td').count(), path)
       t.same(await tab.evaluate<string[]>(hiddenCells), [], path)
+      t.match(await tab.innerText('.fresh'), /^UTC · [67] min behind$/)
+      const { height = Infinity } = (await tab.locator('.top').boundingBox()) ?? {}
+      t.ok(height < 60, `${path}: the header has one line, of ${height} pixels`)
     }
     const long = { event: 'long', device: { version_name: '9'.repeat(60) } }
     await insert('logs', [logRow({ id: uuidV7(ago(1)), time: ago(1), ...long })])

@@ -34,11 +34,14 @@ t.test('the zone is chosen by tz, which a cookie keeps; anything else is UTC', a
 t.test('a view says its zone, keeps it, and refuses one that does not exist', async (t) => {
   const { url } = await startPage(t)
   const utc = (await view(url, '/events?event=a')).text
-  t.match(utc, /complete up to [\d:]+ UTC</)
+  t.match(utc, /complete up to [\d:]+<\/span>\s*UTC ·/)
   t.match(utc, /Times are in UTC, or in<\/label>/)
   const chosen = await fetch(`${url}/events?event=a&tz=Asia/Kathmandu`)
   const cookie = chosen.headers.get('set-cookie') ?? ''
-  t.match(await chosen.text(), /complete up to [\d: -]+ UTC\+05:45<[^]*name="event" value="a"/)
+  t.match(
+    await chosen.text(),
+    /complete up to [\d: -]+<\/span>\s*UTC\+05:45 ·[^]*name="event" value="a"/,
+  )
   const kept = await fetch(`${url}/events`, { headers: { cookie: cookie.split(';')[0] ?? '' } })
   t.match(await kept.text(), /UTC\+05:45[^]*Times are in Asia\/Kathmandu, or in/)
   t.match(await view(url, '/events?tz=Mars'), { status: 400, text: 'such as Europe/Berlin' })

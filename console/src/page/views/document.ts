@@ -138,9 +138,8 @@ export function freshnessOf({ nowMs, freshness, problems }: Header, kind: Record
   const text =
     visibleUntilMs === undefined
       ? (state ?? 'starting')
-      : html`<span class="hide"
-            >complete up to ${clockTime(visibleUntilMs)} ${zoneLabel(nowMs)}</span
-          >
+      : html`<span class="hide">complete up to ${clockTime(visibleUntilMs)}</span>
+          ${zoneLabel(nowMs)} ·
           <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b
           >${state && html` · <b>${state}</b>`}`
   return html`<a class="fresh badge" href="/status" data-variant="${isBad ? 'warning' : 'success'}"
