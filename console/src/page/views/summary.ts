@@ -1,6 +1,5 @@
 import { spark, type Series } from '../charts.ts'
-import { clientText } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue } from '../html.ts'
 import { percent, wholeNumber } from '../numbers.ts'
 import type { Summary } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
@@ -80,6 +79,6 @@ function feedbackItem(row: FeedbackSummary, { header, sign }: Latest): Html {
       device && clientText(device, 210),
       row.country && clientText(row.country),
     ])}
-    ${pictures(row.attachments, sign)}
+    ${pictures(row.attachments.slice(0, 1), sign)}
   </li> `
 }
