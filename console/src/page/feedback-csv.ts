@@ -1,5 +1,5 @@
 import { whereOf } from './list-records.ts'
-import type { TimeWindow } from './read-in-windows.ts'
+import type { TimeWindow } from './period.ts'
 import { type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 

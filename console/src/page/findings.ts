@@ -1,6 +1,7 @@
 import { ClickHouseError } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
+import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
 import { cutName, ofApplication, type RecordReader } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
@@ -16,28 +17,15 @@ export interface Findings {
   /** Events that came every day and have not for a day, although their application sends others. */
   stopped: EventFinding[]
   /** Params whose type changed in the newest version of their application. */
-  drift: {
-    bundle_identifier: string
-    event: string
-    param: string
-    version_to: string
-    before: string
-    after: string
-  }[]
-  personal: { bundle_identifier: string; event: string; path: string; warning: string }[]
+  drift: (Omit<DriftEntry, 'version_from' | 'change'> & OfApplication)[]
+  personal: (Pick<WarningEntry, 'event' | 'path' | 'warning'> & OfApplication)[]
 }
 
-export const noFindings: Findings = {
-  alerts: [],
-  newErrors: [],
-  silent: [],
-  stopped: [],
-  drift: [],
-  personal: [],
-}
-
-interface EventFinding {
+interface OfApplication {
   bundle_identifier: string
+}
+
+interface EventFinding extends OfApplication {
   event: string
   events: number
   /** Beginning of the first or last hour with such an event, in ms since 1970. */
@@ -127,8 +115,7 @@ export async function readFindings(
 }
 
 /** An alert on events (docs/alerts.md) that is not ok. */
-export interface RaisedAlert {
-  bundle_identifier: string
+export interface RaisedAlert extends OfApplication {
   /** Empty: crashes with a new stack trace. */
   event: string
   state: 'firing' | 'unknown'

@@ -1,7 +1,7 @@
 import { isoTime, sqlTime, type QueryParams } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
-import { inWindow, windowParams } from './period.ts'
-import { readInWindows, type TimeWindow } from './read-in-windows.ts'
+import { inWindow, windowParams, type TimeWindow } from './period.ts'
+import { readInWindows } from './read-in-windows.ts'
 import type { EventSummary, FeedbackSummary, Found, RecordHead, RecordReader } from './records.ts'
 import { timeOfId, type Search } from './search.ts'
 

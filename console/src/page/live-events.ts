@@ -1,7 +1,8 @@
 import { dayMs, limits } from '@intake/contract'
 import { summaries, whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
-import { readInWindows, type TimeWindow } from './read-in-windows.ts'
+import type { TimeWindow } from './period.ts'
+import { readInWindows } from './read-in-windows.ts'
 import { type EventSummary, type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 

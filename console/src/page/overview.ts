@@ -1,5 +1,5 @@
 import type { CountReader } from './count-reader.ts'
-import { noFindings, readFindings, type Findings } from './findings.ts'
+import { readFindings, type Findings } from './findings.ts'
 import { listRecords } from './list-records.ts'
 import { sumOf } from './numbers.ts'
 import { windowBefore, type Steps } from './period.ts'
@@ -15,7 +15,7 @@ export interface Summary {
   now: Totals
   before: Totals
   topEvents: TopEvent[]
-  findings: Findings
+  findings: Partial<Findings>
   feedback: FeedbackSummary[]
   /** When workers last counted the hours, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
@@ -36,7 +36,7 @@ export async function readSummary(
     orElse(readTotals(counts, steps, application), none),
     orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), none),
     orElse(readTopEvents(counts, steps, application), []),
-    orElse(readFindings(counts, application), noFindings),
+    orElse<Partial<Findings>>(readFindings(counts, application), {}),
     orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
     orElse(readCountedAt(counts), undefined),
   ])

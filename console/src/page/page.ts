@@ -8,6 +8,7 @@ import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
 import { countReader, readIsSmall } from './count-reader.ts'
 import { createConcurrencyLimit, cutOffAfter } from './concurrency-limit.ts'
+import { withTyped } from './filter-words.ts'
 import type { Html } from './html.ts'
 import { createKnownApplications } from './known-applications.ts'
 import { PageError } from './page-error.ts'
@@ -95,6 +96,8 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
         const made = await limit.run(reply, async () => {
           cutOffAfter(viewTimeoutMs, reply)
           const query = queryOf(request)
+          const typed = withTyped(query, path === '/feedback' ? 'feedback' : 'logs')
+          if (typed !== undefined) return { path: `${pathOf(request)}?${typed}` }
           const params = request.params as Record<string, string>
           const applications = await knownApplications()
           const { url } = request

@@ -1,7 +1,6 @@
 import type { CountReader } from './count-reader.ts'
 import { cutName, ofApplication, type RecordReader } from './records.ts'
-import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
-import type { TimeWindow } from './read-in-windows.ts'
+import { inWindow, seriesOf, stepOf, windowParams, type Steps, type TimeWindow } from './period.ts'
 
 /** When the hours or the catalogue were last counted, in ms since 1970; undefined if never. */
 export async function readCountedAt(

@@ -1,11 +1,6 @@
 import { dayMs } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-
-/** Milliseconds since 1970; `to` is excluded. */
-export interface TimeWindow {
-  from: number
-  to: number
-}
+import type { TimeWindow } from './period.ts'
 
 const widthsMs = [dayMs / 24, dayMs, 30 * dayMs, Infinity]
 /** The time after which no further window is read. */

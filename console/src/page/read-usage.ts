@@ -1,7 +1,6 @@
 import { sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
-import { inWindow, windowParams } from './period.ts'
-import type { TimeWindow } from './read-in-windows.ts'
+import { inWindow, windowParams, type TimeWindow } from './period.ts'
 import { cutName, ofApplication, type RecordReader } from './records.ts'
 
 /** Sessions of one version, as in `intake.sessions`: a session ends with a pause of 30 minutes. */

@@ -1,6 +1,6 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import type { TimeWindow } from './read-in-windows.ts'
+import type { TimeWindow } from './period.ts'
 
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 

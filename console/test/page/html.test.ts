@@ -1,6 +1,5 @@
 import t from 'tap'
-import { clientText, listText } from '../../src/page/client-text.ts'
-import { html, Html } from '../../src/page/html.ts'
+import { clientText, html, Html, listText } from '../../src/page/html.ts'
 import { hostileTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { PageError } from '../../src/page/page-error.ts'
-import { readInWindows, type TimeWindow } from '../../src/page/read-in-windows.ts'
+import type { TimeWindow } from '../../src/page/period.ts'
+import { readInWindows } from '../../src/page/read-in-windows.ts'
 import { printSearch, readSearch } from '../../src/page/search.ts'
 
 const read = (query: string) => readSearch(new URLSearchParams(query), 'feedback')

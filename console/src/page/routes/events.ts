@@ -1,9 +1,7 @@
 import { countEvents } from '../count-events.ts'
 import { findAnything } from '../find-anything.ts'
 import { listRecords } from '../list-records.ts'
-import { withTyped } from '../filter-words.ts'
-import { chosenPeriod, withinPeriod } from '../chosen-period.ts'
-import { stepsOf } from '../period.ts'
+import { stepsOf, chosenPeriod, withinPeriod } from '../period.ts'
 import { readTopEvents, readVersions } from '../read-counts.ts'
 import { readSearch, withoutPeriod } from '../search.ts'
 import { eventList } from '../views/event-list.ts'
@@ -15,8 +13,6 @@ import { unlessClickHouseFails } from '../without-clickhouse.ts'
 export function eventRoutes(context: ViewContext) {
   const { reader, counts: countReader, cached, cachedBriefly, view } = context
   view('/events', async ({ query, header }) => {
-    const typed = withTyped(query, 'logs')
-    if (typed !== undefined) return { path: `/events?${typed}` }
     const search = readSearch(query, 'logs')
     const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
     const { steps } = chosen

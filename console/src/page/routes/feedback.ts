@@ -1,7 +1,6 @@
-import { chosenPeriod, withinPeriod } from '../chosen-period.ts'
+import { chosenPeriod, withinPeriod } from '../period.ts'
 import { readFeedbackCsv } from '../feedback-csv.ts'
 import { readFeedbackFacets } from '../feedback-facets.ts'
-import { withTyped } from '../filter-words.ts'
 import { findById } from '../find-records.ts'
 import { listRecords } from '../list-records.ts'
 import { readCursor, readExact, readSearch, withoutPeriod } from '../search.ts'
@@ -12,8 +11,6 @@ import type { ViewContext } from './context.ts'
 /** `GET /feedback`: the inbox; `GET /feedback.csv`: what it lists, as a file. */
 export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: ViewContext) {
   view('/feedback', async ({ query, header }) => {
-    const typed = withTyped(query, 'feedback')
-    if (typed !== undefined) return { path: `/feedback?${typed}` }
     const search = readSearch(query, 'feedback')
     const chosen = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
     const { steps } = chosen

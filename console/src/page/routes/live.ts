@@ -1,4 +1,3 @@
-import { withTyped } from '../filter-words.ts'
 import {
   pollArrivals,
   pollRowsMax,
@@ -32,8 +31,6 @@ const early = `Live: without events that arrived ${overlapMsMax / minuteMs} min 
 /** `GET /live`, and `GET /live/rows` for its script. */
 export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
   view('/live', async ({ query, header, reply }) => {
-    const typed = withTyped(query, 'logs')
-    if (typed !== undefined) return { path: `/live?${typed}` }
     reply.header('content-security-policy', liveSecurityPolicy)
     const search = readSearch(query, 'logs')
     const [rows, besides] = await Promise.all([

@@ -1,6 +1,5 @@
 import { plural } from '@intake/runtime'
-import { clientText, listMarksMax, listText } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue, listMarksMax, listText } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts'
 import type { VersionCode, WarningEntry } from '../read-catalogue.ts'

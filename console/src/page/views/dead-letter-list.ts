@@ -1,7 +1,6 @@
 import { plural } from '@intake/runtime'
-import { clientText } from '../client-text.ts'
 import type { DeadLetterReason, DeadLetterSummary } from '../dead-letters.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { sumOf, wholeNumber } from '../numbers.ts'
 import type { NumberedPage } from '../records.ts'
 import { table } from '../table.ts'

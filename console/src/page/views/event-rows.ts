@@ -1,6 +1,5 @@
 import { isBadEvent } from '../bad-events.ts'
-import { clientText, listMarksMax, listText } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue, listMarksMax, listText } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'

@@ -1,6 +1,5 @@
 import { parseTime } from '@intake/runtime'
-import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { ListSearch } from '../search.ts'

@@ -1,6 +1,5 @@
-import { clientText } from '../client-text.ts'
 import { filterWord, printTerm } from '../filter-words.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { NameCount } from '../read-counts.ts'
 import { localTime } from '../zone.ts'

@@ -1,6 +1,5 @@
 import { plural } from '@intake/runtime'
-import { clientText } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
@@ -28,7 +27,7 @@ export function findingList(options: {
   const isWhole = query.has('all')
   const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
   function about<One>(
-    found: readonly One[],
+    found: readonly One[] = [],
     print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
   ): Html[] {
     const shown = isWhole ? found : found.slice(0, 1)
@@ -39,7 +38,7 @@ export function findingList(options: {
         >${rest}${more > 0 && html` <a href="${whole}"><small>and ${more} more like this</small></a>`}`
     })
   }
-  const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
+  const alertsIn = (state: string) => findings.alerts?.filter((one) => one.state === state)
   const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
   const sentences = [
     about(alertsIn('firing'), (one) => [

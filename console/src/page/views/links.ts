@@ -1,9 +1,9 @@
 import { isoTime } from '@intake/clickhouse'
-import { clientText, listText } from '../client-text.ts'
+import type { RecordKind } from '@intake/contract'
 import { helpPath } from '../help-pages.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue, listText } from '../html.ts'
 import { isShort, printSearch, type Cursor, type ListSearch } from '../search.ts'
-import type { RecordHead } from '../records.ts'
+import type { Found, RecordHead } from '../records.ts'
 import { localTime, zoneLabel } from '../zone.ts'
 
 const pathOf = { feedback: '/feedback', logs: '/events' } as const
@@ -87,4 +87,23 @@ export function shortTime(time: string, nowMs: number): Html {
   const local = localTime(time)
   const isToday = local.slice(0, 10) === localTime(nowMs).slice(0, 10)
   return html`<time>${isToday ? local.slice(11) : local.slice(5, 19)}</time>`
+}
+
+export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {
+  const last = found.rows.at(-1)
+  const { after: _, ...rest } = search
+  const newest = search.after && html`${listLink(kind, rest, 'Newest')} `
+  if (found.hasMore && last !== undefined) {
+    const next = listLink(kind, { ...search, after: cursorOf(last) }, 'Older')
+    return html`<p class="pages">${newest}${next}</p>`
+  }
+  if (found.unread !== undefined) {
+    const to = new Date(found.unread.to)
+    const next = listLink(kind, { ...rest, to }, 'Search further back')
+    return html`<p class="pages">
+      Searched back to ${localTime(to.getTime()).slice(0, 16)}, which took long. ${newest}${next}
+    </p>`
+  }
+  const none = printSearch(search) === '' ? 'None yet.' : 'Nothing matches.'
+  return html`<p class="pages">${newest}${found.rows.length === 0 ? none : 'These are all.'}</p>`
 }

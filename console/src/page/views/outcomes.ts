@@ -1,14 +1,14 @@
 import { errorCatalogue, type ErrorCode } from '@intake/contract'
-import { chart, legendKey } from '../charts.ts'
-import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { chart, legendKey, spark } from '../charts.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { sumOf, wholeNumber } from '../numbers.ts'
-import type { Steps } from '../period.ts'
+import type { OverviewData } from '../overview.ts'
+import { periods, type PeriodName, type Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
 import { stepAt } from '../search.ts'
 import { table } from '../table.ts'
 import { clockElement, listPath } from './links.ts'
-import { mute } from './parts.ts'
+import { compared, mute, tile } from './parts.ts'
 
 export type KeyNames = ReadonlyMap<string, string>
 
@@ -66,3 +66,19 @@ export const refusalList = (refusals: readonly KeyOutcome[], names: KeyNames): H
     ['Key', (refusal) => senderName(refusal, names)],
     ['Last', ({ last }) => clockElement(last), 'num'],
   ])}${mute(refusals.length > refusalsMax && `The ${refusalsMax} most frequent.`)}`
+
+/** A warning if more than one record of a hundred was refused. */
+export function refusedTile(data: OverviewData, period: PeriodName): Html {
+  const series = data.arrivals.map((point) => point.refused)
+  const refused = sumOf(series, (records) => records)
+  const accepted = sumOf(data.arrivals, ({ events, feedback }) => events + feedback)
+  const reason = data.refusals[0]?.code
+  return tile({
+    title: 'Refused',
+    value: wholeNumber(refused),
+    note: html`${compared(refused, data.refusedBefore)} last
+    ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
+    chart: spark(series, { series: 'refused' }),
+    isWarning: refused > 0.01 * (accepted + refused),
+  })
+}

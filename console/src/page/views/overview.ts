@@ -1,7 +1,6 @@
 import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
-import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import { isNew, type OverviewData } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
@@ -12,18 +11,8 @@ import { checklist } from './checklist.ts'
 import { document } from './document.ts'
 import { findingList } from './findings.ts'
 import { applicationPath, appTag } from './links.ts'
-import { arrivalChart, meaningOf, refusalList } from './outcomes.ts'
-import {
-  ago,
-  badge,
-  card,
-  compared,
-  countedNote,
-  mute,
-  periodLinks,
-  tile,
-  warnings,
-} from './parts.ts'
+import { arrivalChart, refusalList, refusedTile } from './outcomes.ts'
+import { ago, badge, card, countedNote, mute, periodLinks, warnings } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { countTile, eventBars, latestFeedback } from './summary.ts'
 
@@ -74,25 +63,10 @@ export function overviewView(options: OverviewOptions): Html {
 
 function tiles(options: OverviewOptions): Html {
   const { data, period } = options
-  const { arrivals, refusals, refusedBefore } = data
-  const [leftOut, refused, accepted] = (['leftOut', 'refused', 'events'] as const).map((name) =>
-    sumOf(arrivals, (point) => point[name]),
-  ) as [number, number, number]
-  const reason = refusals[0]?.code
+  const leftOut = sumOf(data.arrivals, (point) => point.leftOut)
   return html`<div class="grid g4">
     ${countTile(options, 'events', leftOut > 0 && `; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`)}
-    ${countTile(options, 'devices')} ${countTile(options, 'feedback')}
-    ${tile({
-      title: 'Refused',
-      value: wholeNumber(refused),
-      note: html`${compared(refused, refusedBefore)} last
-      ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
-      chart: spark(
-        arrivals.map((point) => point.refused),
-        { series: 'refused' },
-      ),
-      isWarning: refused > 0.01 * (accepted + refused),
-    })}
+    ${countTile(options, 'devices')} ${countTile(options, 'feedback')} ${refusedTile(data, period)}
   </div>`
 }
 

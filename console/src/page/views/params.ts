@@ -1,6 +1,5 @@
-import { clientText, listText } from '../client-text.ts'
 import { parseLossless } from '@intake/json'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html, listText } from '../html.ts'
 import { facts, mute } from './parts.ts'
 
 const namesMax = 12

@@ -1,6 +1,5 @@
 import { barBehind, type Series } from '../charts.ts'
-import { clientText, listMarksMax } from '../client-text.ts'
-import { html, type Html, type HtmlValue } from '../html.ts'
+import { clientText, html, type Html, type HtmlValue, listMarksMax } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'

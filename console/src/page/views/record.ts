@@ -1,7 +1,6 @@
 import { isBadEvent } from '../bad-events.ts'
-import { clientText } from '../client-text.ts'
 import { reasonOf, type HowOften } from '../how-often.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'

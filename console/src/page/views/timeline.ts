@@ -1,7 +1,6 @@
 import { plural } from '@intake/runtime'
 import { isBadEvent } from '../bad-events.ts'
-import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
 import { sumOf, shortDuration } from '../numbers.ts'
 import type { EventSummary, FullRecord } from '../records.ts'

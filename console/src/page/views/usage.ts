@@ -1,7 +1,6 @@
 import { dayMs } from '@intake/contract'
 import { plural } from '@intake/runtime'
-import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { clientText, html, type Html } from '../html.ts'
 import { sumOf, percent, wholeNumber } from '../numbers.ts'
 import type { PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
