@@ -17,7 +17,7 @@ export interface Summary {
   topEvents: TopEvent[]
   findings: Partial<Findings>
   feedback: FeedbackSummary[]
-  /** When workers last counted the hours, in ms since 1970; undefined if never. */
+  /** When the hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
   isExact: boolean
 }
@@ -38,7 +38,7 @@ export async function readSummary(
     orElse(readTopEvents(counts, steps, application), []),
     orElse<Partial<Findings>>(readFindings(counts, application), {}),
     orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
-    orElse(readCountedAt(counts), undefined),
+    orElse(readCountedAt(counts, counts.isExact ? 'catalogue' : 'hours'), undefined),
   ])
   const { isExact } = counts
   const latest = feedback.rows.slice(0, latestFeedback)

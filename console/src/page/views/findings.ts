@@ -4,7 +4,7 @@ import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import type { RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
-import { ago, badge, card, list, mute } from './parts.ts'
+import { ago, badge, card, countedNote, list, mute } from './parts.ts'
 import { applicationPath, listPath } from './links.ts'
 
 /** Counts that are older than this are worth a sentence. */
@@ -22,7 +22,7 @@ export function findingList(options: {
   budgets: readonly KeyBudget[]
 }): Html | undefined {
   const { header, data, budgets } = options
-  const { findings, countedAtMs = header.nowMs, isExact } = data
+  const { findings, countedAtMs, isExact } = data
   const query = new URLSearchParams(header.url.split('?', 2)[1])
   const isWhole = query.has('all')
   const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
@@ -38,6 +38,7 @@ export function findingList(options: {
         >${rest}${more > 0 && html` <a href="${whole}"><small>and ${more} more like this</small></a>`}`
     })
   }
+  const behind = countedAtMs === undefined ? 0 : header.nowMs - countedAtMs
   const alertsIn = (state: string) => findings.alerts?.filter((one) => one.state === state)
   const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
   const sentences = [
@@ -85,14 +86,15 @@ export function findingList(options: {
       html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
       `: at 100 % its ${one.limit} are refused until midnight, UTC`,
     ]),
-    about(!isExact && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [], (at) => [
+    about(isExact || behind <= behindMs ? [] : [behind], (ms) => [
       '/status',
-      `Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
+      `Counts are ${shortDuration(ms / 1_000)} old`,
       ': the records are there, Events and Live show them',
     ]),
   ].flat()
   const shown = list(sentences.slice(0, isWhole ? wholeMax : sentencesMax))
-  return shown && card('Look at this', shown)
+  const note = isExact && `types and personal data ${countedNote({ countedAtMs })}`
+  return shown && card(html`Look at this <small>${note}</small>`, shown)
 }
 
 const personal: Readonly<Record<string, string>> = {
