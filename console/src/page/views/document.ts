@@ -9,14 +9,8 @@ import { clockTime, zoneLabel, zoneName } from '../zone.ts'
 import { applicationPath, appTag, withApp } from './links.ts'
 import { badge, choice, details, icon, list, segments } from './parts.ts'
 
-const views = {
-  overview: { path: '/', name: 'Overview' },
-  live: { path: '/live', name: 'Live' },
-  events: { path: '/events', name: 'Events' },
-  feedback: { path: '/feedback', name: 'Feedback' },
-  status: { path: '/status', name: 'Status' },
-} as const
-export type View = keyof typeof views
+const views = ['Overview', 'Live', 'Events', 'Feedback', 'Status'] as const
+export type View = Lowercase<(typeof views)[number]>
 
 /** A browser that runs no scripts loads the live view again after this time. */
 const refreshSeconds = 5
@@ -93,17 +87,20 @@ function zoneForm({ url }: Header): Html {
   </form>`
 }
 
-const viewPath = (view: View, app: string | undefined): string =>
-  view === 'overview' && app !== undefined ? applicationPath(app) : withApp(views[view].path, app)
+function viewPath(view: View, app: string | undefined): string {
+  if (view !== 'overview') return withApp(`/${view}`, app)
+  return app === undefined ? '/' : applicationPath(app)
+}
 
 function headerOf({ header, view, query = '' }: DocumentOptions): Html {
   const { app, deadLetters } = header
   const letters =
     deadLetters > 0 &&
     html` ${badge(html`${deadLetters}<span class="vh"> dead letters</span>`, 'danger')}`
-  const links = (Object.keys(views) as View[]).map((name) => {
-    const content = html`${views[name].name}${name === 'status' && letters}`
-    return choice(viewPath(name, app), content, name === view, 'page')
+  const links = views.map((name) => {
+    const one = name.toLowerCase() as View
+    const content = html`${name}${one === 'status' && letters}`
+    return choice(viewPath(one, app), content, one === view, 'page')
   })
   return html`<header class="top">
     <a class="brand" href="/"><img src="${iconFile.path}" alt="" width="20" height="20" />Intake</a>
