@@ -217,6 +217,47 @@ if (executablePath === undefined) {
     t.same(incidents, [])
   })
 
+  t.test('every task can be done with the keyboard alone', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 390 })
+    const focused = () =>
+      tab.evaluate<string>(
+        `(document.activeElement.id + ' ' + document.activeElement.textContent).trim()`,
+      )
+    const reach = async (path: string, name: RegExp) => {
+      await tab.goto(url + path)
+      for (let stops = 0; stops < 200; stops++) {
+        await tab.keyboard.press('Tab')
+        if (name.test(await focused())) return true
+      }
+      return false
+    }
+    for (const [path, name, to] of [
+      ['/', /^Feedback$/, '/feedback'],
+      ['/', /^7 d$/, 'period=7d'],
+      ['/', /^Devices$/, 'sort=Devices'],
+      ['/', /^all feedback$/, '/feedback?'],
+      ['/events', /^follow live$/, '/live?'],
+      ['/feedback', /^with e-mail/, 'has=email'],
+      ['/feedback', /^Next$/, 'open='],
+      ['/feedback', /^What this device did$/, '/feedback/'],
+      [`/applications/${application}`, /^Catalogue$/, 'tab=catalogue'],
+      ['/status', /^\d dead letters$/, '/dead-letters'],
+    ] as const) {
+      // On a phone the inbox shows a feedback only after it was chosen.
+      await tab.setViewportSize({ width: path === '/feedback' ? 1280 : 390, height: 800 })
+      if (!t.ok(await reach(path, name), `${path}: ${name.source} is reached`)) continue
+      const isNew = (address: URL) => address.href !== url + path && address.href.includes(to)
+      await Promise.all([tab.waitForURL(isNew), tab.keyboard.press('Enter')])
+    }
+    t.ok(await reach('/events', /^tz$/))
+    await tab.keyboard.press('ControlOrMeta+a')
+    await tab.keyboard.type('Asia/Tokyo')
+    await Promise.all([tab.waitForURL(/tz=Asia/), tab.keyboard.press('Enter')])
+    t.match(await tab.innerText('.fresh'), /^UTC\+09:00 · /)
+    t.same(incidents, [])
+  })
+
   t.test('no text of a client gets into a picture, and none runs', async (t) => {
     await insert(
       'feedback',
