@@ -12,8 +12,9 @@ import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 /** What the overview says of all applications, and the view of one application of this one. */
 export interface Summary {
   steps: Steps
-  now: Totals
-  before: Totals
+  /** Undefined if they could not be counted. */
+  now: Totals | undefined
+  before: Totals | undefined
   topEvents: TopEvent[]
   findings: Partial<Findings>
   feedback: FeedbackSummary[]
@@ -23,8 +24,6 @@ export interface Summary {
 }
 
 const latestFeedback = 3
-const nothing = { total: 0, series: [] }
-const none: Totals = { events: nothing, devices: nothing, feedback: nothing }
 
 export async function readSummary(
   counts: CountReader,
@@ -33,8 +32,8 @@ export async function readSummary(
   const { steps, nowMs, application, orElse } = options
   const search = application === undefined ? {} : { application }
   const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
-    orElse(readTotals(counts, steps, application), none),
-    orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), none),
+    orElse(readTotals(counts, steps, application), undefined),
+    orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), undefined),
     orElse(readTopEvents(counts, steps, application), []),
     orElse<Partial<Findings>>(readFindings(counts, application), {}),
     orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),

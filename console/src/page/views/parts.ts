@@ -129,9 +129,9 @@ export function periodLinks(
   return segments('Period', links)
 }
 
-/** Prints a change such as "+12 %"; undefined if there was nothing before. */
-export function compared(value: number, before: number): Html | undefined {
-  if (before === 0) return undefined
+/** Prints a change such as "+12 %"; undefined if there was nothing before, or one is not known. */
+export function compared(value: number | undefined, before = 0): Html | undefined {
+  if (value === undefined || before === 0) return undefined
   const change = Math.round((100 * (value - before)) / before)
   const printed =
     change > 999

@@ -18,15 +18,16 @@ export function countTile(
   name: keyof typeof titles,
   more?: HtmlValue,
 ): Html {
-  const { total: now, series } = data.now[name]
-  const isCounted = now > 0 || name === 'feedback' || data.isExact || data.countedAtMs !== undefined
+  const [now, before] = [data.now?.[name], data.before?.[name]]
+  const isCounted =
+    now?.total || name === 'feedback' || data.isExact || data.countedAtMs !== undefined
   const last = `last ${periods[period].name}`
   const link = name === 'feedback' ? listLink('feedback', { application, period }, last) : last
   return tile({
     title: titles[name],
-    value: isCounted ? wholeNumber(now) : '…',
-    note: html`${isCounted ? html`${compared(now, data.before[name].total)} ${link}` : countedNote(data)}${more}`,
-    chart: isCounted && spark(series, { series: name === 'feedback' ? name : 'events' }),
+    value: isCounted ? (now ? wholeNumber(now.total) : '–') : '…',
+    note: html`${isCounted ? html`${compared(now?.total, before?.total)} ${link}` : countedNote(data)}${more}`,
+    chart: isCounted && spark(now?.series ?? [], { series: name === 'feedback' ? name : 'events' }),
   })
 }
 
