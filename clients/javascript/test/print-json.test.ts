@@ -19,6 +19,7 @@ t.test('a value that JSON can represent is printed as JSON.stringify prints it',
     new (class Cart {
       items = 3
     })(),
+    { text: new String('text'), number: new Number(5), yes: new Boolean(true) },
     [1],
     'text',
   ])

@@ -33,11 +33,16 @@ export const printJson = (given: unknown): string => {
       // For an invalid date, this is the message of `toISOString`.
       if (value.toISOString) return convert(() => value.toISOString!())
       if (value.toJSON) return convert(() => value.toJSON!())
-      if (Array.isArray(value)) return convertAll(value)
-      // An iterator, which has `next`, is not consumed.
-      if (value[Symbol.iterator as never] && value['forEach'] && !value['next']) {
+      // `JSON.stringify` prints `new String('a')` and its like as what they contain.
+      if (/ct (String|Number|Boolean)]/.test({}.toString.call(value))) return value
+      if (Array.isArray(value)) {
+        left -= value.length
+        return Array.from(value, (_, index) => convert(() => value[index]))
+      }
+      // An iterator has no `entries`, and is not consumed.
+      if (value['forEach'] && value['entries']) {
         const list = Array.from(value as never as Iterable<[string, unknown]>)
-        return value['get'] ? convert(() => Object.fromEntries(list)) : convertAll(list)
+        return convert(() => (value['get'] ? Object.fromEntries(list) : list))
       }
       return convertProperties(value)
     } catch (error) {
@@ -48,23 +53,14 @@ export const printJson = (given: unknown): string => {
   }
 
   const convertProperties = (value: Found): unknown => {
-    let all = value
-    if (value['stack']) {
-      const { name, message, stack, cause, errors } = value
-      all = { name, message, stack, cause, errors, ...value }
-    }
-    const names = Object.keys(all)
+    let names = Object.keys(value)
+    if (value['stack']) names = 'name message stack cause errors'.split(' ').concat(names)
     if (!names[0] || value['nodeType']) {
       const text = value.toString ? String(value) : ''
       if (text && text !== '[object Object]') return text
     }
     left -= names.length
-    return Object.fromEntries(names.map((key) => [key, convert(() => all[key])]))
-  }
-
-  const convertAll = (list: unknown[]): unknown[] => {
-    left -= list.length
-    return Array.from(list, (_, index) => convert(() => list[index]))
+    return Object.fromEntries(names.map((key) => [key, convert(() => value[key])]))
   }
 
   return JSON.stringify(convert(() => given))
