@@ -96,3 +96,26 @@ t.test('the images of a form that is too large are counted once', async (t) => {
   t.equal(host.server.feedback.length, 1)
   t.same(client.stats().dropped, { body_too_large: 1 })
 })
+
+t.test('other fields of a feedback are sent, too', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  const given = { rating: 5, category: new String('bug'), size: 1n, id: 'x', email: 7 }
+  const { id } = await client.feedback({ text: 'Good', ...given } as never)
+  await host.time.advance(1000)
+  const { feedback } = JSON.parse(host.server.feedback[0]!.payload)
+  t.match(feedback, { id, text: 'Good', email: '7', rating: 5, category: 'bug', size: '1' })
+  t.same(feedback.attachments, [])
+})
+
+t.test('a feedback that is not kept says why', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  for (const wrong of [{ rating: 5 }, { text: '' }, 'text', undefined])
+    t.match(await client.feedback(wrong as never), { isKept: false, reason: 'invalid_feedback' })
+  t.same(client.stats().dropped, { invalid_feedback: 4 })
+  t.same(Object.keys(await client.feedback({ text: 'Good' })), ['id', 'isKept'])
+  await client.optOut()
+  t.match(await client.feedback({ text: 'Good' }), { isKept: false, reason: 'off' })
+  t.same(client.stats().dropped, { invalid_feedback: 4 })
+})

@@ -15,14 +15,16 @@ t.test(
       const wrong = ['version_code', 'is_emulator'].find((name) => name in device)
       if (wrong === undefined) return send(request)
       host.server.requests.push(request)
-      const errors = [{ pointer: `/device/${wrong}`, detail: 'must be an integer' }]
+      const pointer = `${payload === undefined ? '' : '/payload'}/device/${wrong}`
+      const errors = [{ pointer, detail: 'must be an integer' }]
       const body = JSON.stringify({ code: 'invalid_request', errors })
       return { status: 400, body, date: null, retryAfter: null }
     }
-    const client = host.start({ device: { version_code: '1.2', is_emulator: 'no', os: 'iOS' } })
-    for (let n = 0; n < 10; n++) client.log('tap', { n, device: { version_code: '1.2' } })
+    const device = { version_code: '1.2', is_emulator: 'no', os: 'iOS' }
+    await host.start({ device }).feedback({ text: 'It broke.' })
     await host.time.advance(6000)
-    void client.feedback({ text: 'It broke.' })
+    const client = host.start({ device })
+    for (let n = 0; n < 10; n++) client.log('tap', { n, device: { version_code: '1.2' } })
     await host.time.advance(6000)
     t.equal(host.server.rows.size, 10)
     for (const { batch, params } of host.server.rows.values()) {
@@ -30,7 +32,7 @@ t.test(
       t.match(params, { device: { version_code: '1.2' } })
     }
     t.same(JSON.parse(host.server.feedback[0]!.payload).device, { os: 'iOS' })
-    t.equal(host.server.requests.length, 4)
+    t.equal(host.server.requests.length, 6)
     t.same(client.stats().dropped, {})
   },
 )
@@ -102,7 +104,7 @@ t.test('feedback that the gateway would refuse is refused at once', async (t) =>
   const long = client.feedback({ text: 'x'.repeat(20_001) })
   const noEmail = client.feedback({ text: '😀'.repeat(20_000), email: null as never })
   await host.time.advance(1000)
-  t.match(await long, { isKept: false })
+  t.match(await long, { isKept: false, reason: 'invalid_feedback' })
   t.match(await noEmail, { isKept: true })
   t.match(JSON.parse(host.server.feedback[0]!.payload), { feedback: { email: '' } })
 })
@@ -116,4 +118,14 @@ t.test('no request is larger than what the gateway reads, in any script', async 
   t.equal(events.filter((event) => event === 'long').length, 2)
   t.same(client.stats().dropped, { too_large: 1 })
   for (const { body } of host.server.requests) t.ok(textBytes(body as string) < 200_000)
+})
+
+t.test('a code that is a number is that of a proxy, so nothing is stopped', async (t) => {
+  const host = createHost()
+  host.server.faults.push({ status: 403, body: '{"code":403,"message":"Forbidden"}' })
+  const client = host.start()
+  client.log('tap')
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 1)
+  t.match(client.stats(), { stopped: false, lastError: { status: 403, code: 'http_403' } })
 })

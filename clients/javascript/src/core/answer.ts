@@ -1,4 +1,4 @@
-import { correctedNow, observe } from './clock.ts'
+import { correctedNow, eraOf, observe } from './clock.ts'
 import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
@@ -7,8 +7,8 @@ import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
 export interface Attempted {
-  /** The response body; empty if the request failed. */
-  body: string
+  /** The parsed response body; undefined if the request failed. */
+  body: ResponseBody | undefined
   /**
    * How sending continues if the records have no final result and are kept. Undefined if they have
    * a final result.
@@ -25,9 +25,10 @@ export interface Attempted {
   isDefinite: boolean
 }
 
-interface ResponseBody {
+export interface ResponseBody {
   id?: string
   results?: unknown
+  attachments?: unknown
   code?: string
   detail?: string
   server_time?: string
@@ -44,25 +45,30 @@ export const attemptRequest = async (
   request: OutgoingRequest,
   entry: { failures: number },
 ): Promise<Attempted> => {
-  const { refused } = client
   const began = client.monotonic()
-  const beganAt = client.now()
-  const answer: Partial<Answer> & { error?: unknown } = await client
+  const era = eraOf(client)
+  const {
+    status = 0,
+    body: text = '',
+    date,
+    retryAfter,
+    error,
+  }: Partial<Answer> & { error?: string } = await client
     .transport(request)
-    .catch((error: unknown) => ({ error }))
-  const { status = 0, body = '', date, retryAfter, error } = answer
+    .catch((reason: Error) => ({ error: reason.message }))
   const tookMs = client.monotonic() - began
-  const { id, results, code, detail, server_time: serverTime } = parseObject(body) as ResponseBody
+  const body: ResponseBody = parseObject(text)
+  // A proxy may send a number.
+  const code = typeof body.code === 'string' && body.code
   const isSuccess = status === 201 || status === 207
   // The header `Date` is rounded down to seconds. Half a second is added, because that much is cut
   // off on average.
-  const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
+  const serverMs = Date.parse(body.server_time!) || Date.parse(date!) + 500
   // Learns the server's clock only from Intake's own responses, because a proxy responds with its
   // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
   // the request is then unknown.
-  const isOfIntake = isSuccess ? id || results : typeof code === 'string'
-  const jumpMs = Math.abs(client.now() - beganAt - tookMs)
-  if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
+  const isOfIntake = isSuccess ? body.id || body.results : code
+  if (serverMs && isOfIntake && tookMs < roundTripMsMax && eraOf(client) === era)
     observe(client, serverMs, tookMs)
   // `Retry-After` is a number of seconds or a date. If it is absent, the result is 0, for which the
   // send loop chooses the pause.
@@ -71,7 +77,7 @@ export const attemptRequest = async (
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined
   if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
-  if (!isSuccess && refuse(body, refused)) unsettled = {}
+  if (!isSuccess && refuse(text, client.refused)) unsettled = {}
   else if (code && isAboutSettings(status)) client.stopReason = code
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
@@ -79,10 +85,10 @@ export const attemptRequest = async (
       time: isoTime(correctedNow(client)),
       status,
       code: reason,
-      message: error ? (error as Error).message : detail,
+      message: error || body.detail,
     }
   return {
-    body: isSuccess ? body : '',
+    body: isSuccess ? body : undefined,
     unsettled,
     code: reason,
     isTooLarge: status === 413,
@@ -96,9 +102,13 @@ export const attemptRequest = async (
  *
  * @returns whether at least one of them is new
  */
-const refuse = (problem: string, refused: Set<string>): boolean => {
-  const { size } = refused
-  for (const pointer of problem.match(/"\/device\/\w+/g) || [])
-    refused.add(pointer.slice('"/device/'.length))
-  return refused.size > size
+const refuse = (problem: string, refused: State['refused']): boolean => {
+  let isNew = false
+  // In the response to a feedback, the pointers begin with the name of the part.
+  for (const pointer of problem.match(/"(\/payload)?\/device\/\w+/g) || []) {
+    const name = pointer.split('device/')[1]!
+    isNew = isNew || !(name in refused)
+    refused[name] = undefined
+  }
+  return isNew
 }

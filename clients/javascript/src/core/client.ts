@@ -8,7 +8,7 @@ import { save } from './save.ts'
 import { bytesOf, closeAll, countOf } from './segment-list.ts'
 import { sendAtPageEnd, sendLogs } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
-import { validUser } from './sender.ts'
+import { shortText } from './sender.ts'
 import { wake } from './sending.ts'
 import { createSerial } from './serial.ts'
 import type { State } from './state.ts'
@@ -49,14 +49,35 @@ export const createClient = <Attachment>(
     bundleIdentifier &&
     (!deviceUuid || isUuid(deviceUuid))
   if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
-  const client = createState(options, ports)
+  const nextId = createUuids(ports.random)
+  const client: State = {
+    ...ports,
+    options,
+    records: withFallback(ports.storage),
+    era: firstEra(ports),
+    run: nextId(ports.now()) + ports.runSuffix,
+    nextId,
+    keptUuid: deviceUuid,
+    user: shortText(options.userId),
+    refused: {},
+    consent: createSerial(),
+    segments: [],
+    inOrder: createSerial(),
+    feedbacks: [],
+    droppedNames: new Map(),
+    allDropped: {},
+    unreported: {},
+    loops: [],
+    waiting: [],
+  }
+  client.loops = [sendLogs, sendFeedback].map((send) => createSendLoop(client, send))
   client.setTimeout(() => void start(client), 0, true)
 
   return {
     log: (event, params) => log(client, event, params),
     feedback: (sent) => feedback(client, sent),
     identify(userId) {
-      client.user = validUser(userId)
+      client.user = shortText(userId)
     },
     stored: () => save(client),
     flush: (settings) => flush(client, settings),
@@ -89,34 +110,6 @@ export const createClient = <Attachment>(
   }
 }
 
-const createState = (options: IntakeOptions, ports: Ports<never>): State => {
-  const nextId = createUuids(ports.random)
-  const client: State = {
-    ...ports,
-    options,
-    records: withFallback(ports.storage),
-    era: firstEra(ports),
-    run: nextId(ports.now()) + ports.runSuffix,
-    nextId,
-    uuid: '',
-    keptUuid: options.deviceUuid || '',
-    user: validUser(options.userId),
-    refused: new Set(),
-    consent: createSerial(),
-    segments: [],
-    inOrder: createSerial(),
-    nextSequence: 0,
-    feedbacks: [],
-    droppedNames: new Map(),
-    allDropped: {},
-    unreported: {},
-    loops: [],
-    waiting: [],
-  }
-  client.loops = [sendLogs, sendFeedback].map((send) => createSendLoop(client, send))
-  return client
-}
-
 const flush = async (client: State, settings?: FlushOptions | null): Promise<{ left: number }> => {
   const { timeoutMs = 5000 } = settings || {}
   await within(client, timeoutMs, sendAll(client))
@@ -130,7 +123,8 @@ const sendAll = async (client: State): Promise<void> => {
   if (client.isShut) return
   closeAll(client)
   await save(client)
-  const settled = new Promise<void>((resolve) => client.waiting.push(resolve))
-  wake(client)
-  await settled
+  await new Promise<void>((resolve) => {
+    client.waiting.push(resolve)
+    wake(client)
+  })
 }

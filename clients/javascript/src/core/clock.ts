@@ -45,9 +45,9 @@ const unlessTolerated = (offset: number) => (Math.abs(offset) > toleratedMs ? of
  * clock is assumed to have been set.
  */
 export const eraOf = (clock: Clock): Era => {
-  const { offset, isTrusted, drift: before } = clock.era
+  const { offset, isTrusted } = clock.era
   const drift = clock.now() - clock.monotonic()
-  const jump = drift - before
+  const jump = drift - clock.era.drift
   if (Math.abs(jump) > jumpMs)
     clock.era = {
       drift,

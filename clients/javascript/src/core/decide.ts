@@ -26,9 +26,9 @@ export interface Result {
  */
 export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
 
-/** Returns the list of results in a response; an empty list if `list` is no list. */
+/** Returns the list of results in a response, which may be absent or contain what is no result. */
 export const resultsOf = (list: unknown): Result[] =>
-  Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
+  ([] as unknown[]).concat(list || []).map(Object)
 
 /**
  * Whether the status of a failed request is about the URL or the API key, not about the records. If
@@ -45,5 +45,5 @@ export const isUnsettled = (status: number): boolean =>
   status < 400 || status >= 500 || retryStatuses.includes(status) || isAboutSettings(status)
 
 /** Whether the response means that nothing of the request was stored. */
-export const isDefinite = (status: number, code: string | undefined): boolean =>
+export const isDefinite = (status: number, code: string | false): boolean =>
   !!code && (status < 500 || status === 503) && !uncertainCodes.includes(code)

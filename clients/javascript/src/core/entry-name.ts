@@ -30,7 +30,7 @@ export interface EntryName {
   state: number
   /** Number of events, and their size in bytes. In the name of an open segment both are 0. */
   count: number
-  bytes: number
+  byteCount: number
   /**
    * The milliseconds that are added to the time in the id of each event when the segment is sent,
    * because the device's clock was wrong. 0 before the first attempt.
@@ -40,24 +40,25 @@ export interface EntryName {
 
 /** Prints the name of a segment in storage; `run` is the run of the client that owns it. */
 export const printName = (entry: EntryName, run: string): string =>
-  [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
+  [entry.key, entry.generation, entry.state, run, entry.count, entry.byteCount, entry.shiftMs].join(
+    '.',
+  )
 
 /** Prints the name of a segment that may still grow, with 0 for the count and the size. */
 export const printFirstName = (entry: EntryName, run: string): string =>
-  printName({ ...entry, count: 0, bytes: 0 }, run)
+  printName({ ...entry, count: 0, byteCount: 0 }, run)
 
 export interface ParsedName extends EntryName {
   name: string
   run: string
 }
 
-type Seven = [string, string, string, string, string, string, string]
+type Seven = [string, string, string, string, string, string, string?, string?]
 
 /** Parses the name of a segment; undefined for any other name. */
 export const parseName = (name: string): ParsedName | undefined => {
-  const parts = name.split('.')
-  if (parts.length !== 7) return undefined
-  const [key, generation, state, run, count, bytes, shiftMs] = parts as Seven
+  const [key, generation, state, run, count, byteCount, shiftMs, more] = name.split('.') as Seven
+  if (!shiftMs || more) return undefined
   return {
     name,
     key,
@@ -65,10 +66,10 @@ export const parseName = (name: string): ParsedName | undefined => {
     state: +state,
     run,
     count: +count,
-    bytes: +bytes,
+    byteCount: +byteCount,
     shiftMs: +shiftMs,
   }
 }
 
 /** The part of a name that a rename does not change. */
-export const stemOf = (name: string): string => name.split('.').slice(0, 2).join('.')
+export const stemOf = (name: string): string => name.split('.', 2).join('.')

@@ -1,5 +1,5 @@
 import { acceptedOf } from './accepted.ts'
-import { attemptRequest } from './answer.ts'
+import { attemptRequest, type ResponseBody } from './answer.ts'
 import { parseObject, resultsOf } from './decide.ts'
 import { addDrops } from './drops.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
@@ -22,32 +22,30 @@ export interface WaitingFeedback {
   imagesRefusal?: string
 }
 
-const prefix = 'feedback-'
-export const isFeedback = (key: string): boolean => key.startsWith(prefix)
+export const isFeedback = (key: string): boolean => key.startsWith('feedback-')
 
 /** The feedback that is sent next. */
 export const oldestFeedback = ({ feedbacks }: State): WaitingFeedback | undefined =>
   feedbacks.find(({ failures }) => failures < fewAttempts)
 
 /**
- * Stores a feedback. Resolves to false if too much feedback waits, or if all feedback was deleted
- * while this one was being stored.
+ * Stores a feedback. Resolves to false after `optOut` or `shutdown`, if too much feedback waits, or
+ * if all feedback was deleted while this one was being stored.
  */
 export const addFeedback = async (
   client: State,
   id: string,
   feedback: StoredFeedback,
 ): Promise<boolean> => {
-  const { records } = client
-  if (client.feedbacks.length >= feedbackMax) return false
+  if (client.isOut || client.isShut || client.feedbacks.length >= feedbackMax) return false
   // Not sent before it is stored.
-  const entry = { key: prefix + id, failures: fewAttempts }
+  const entry = { key: `feedback-${id}`, failures: fewAttempts }
   client.feedbacks.push(entry)
-  await records.set(entry.key, feedback)
+  await client.records.set(entry.key, feedback)
   entry.failures = 0
-  const isWanted = client.feedbacks.includes(entry)
-  if (!isWanted) await records.remove(entry.key)
-  return isWanted
+  if (client.feedbacks.includes(entry)) return true
+  await client.records.remove(entry.key)
+  return false
 }
 
 /** Takes over feedback of earlier runs. `keys` are all keys in storage, in ascending order. */
@@ -65,12 +63,11 @@ export const adoptFeedback = (client: State, keys: readonly string[]): void => {
  * again without its images, so that at least the text arrives.
  */
 export const sendFeedback = async (client: State): Promise<Sent | undefined> => {
-  const { records } = client
   const entry = oldestFeedback(client)
   if (!entry) return undefined
   // Moves the feedback to the end of the list, so that it does not block other feedback.
   client.feedbacks = without(client.feedbacks, entry).concat(entry)
-  const stored = (await records.get(entry.key)) as StoredFeedback | undefined
+  const stored = (await client.records.get(entry.key)) as StoredFeedback | undefined
   if (stored) {
     const { payload, attachments } = stored
     const { imagesRefusal } = entry
@@ -90,12 +87,12 @@ export const sendFeedback = async (client: State): Promise<Sent | undefined> => 
     else addDrops(client, code, 1)
   }
   client.feedbacks = without(client.feedbacks, entry)
-  await records.remove(entry.key)
+  await client.records.remove(entry.key)
   return {}
 }
 
 /** Counts each refused image as dropped. The server has stored the rest of the feedback. */
-const countRefused = (client: State, body: string): void => {
-  for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
+const countRefused = (client: State, body: ResponseBody): void => {
+  for (const { status, code = 'unknown' } of resultsOf(body.attachments))
     if (status !== 'stored') addDrops(client, code, 1)
 }

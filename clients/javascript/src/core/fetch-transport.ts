@@ -7,6 +7,9 @@ import { textBytes } from './text-bytes.ts'
 const timeoutMs = { text: 30_000, form: 180_000 }
 /** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
+/** Even if all 500 events of a batch have errors, the response is much smaller. */
+const answerLengthMax = 4_000_000
+
 export interface FetchTransport {
   transport: Transport
   /** The maximum size, in bytes, of the next body whose request may outlive the page. */
@@ -44,28 +47,30 @@ export const createFetchTransport = (
     const packed =
       gzip && isText && !isLast && body.length >= gzipBytesMin ? await gzip(body) : undefined
     const bytes = packed ? packed.byteLength : isText ? textBytes(body) : Infinity
-    const keepalive = keptAlive + bytes <= keepaliveBytesMax
-    const headers: Record<string, string> = { 'x-api-key': apiKey }
-    if (isText) headers['content-type'] = 'application/json'
-    else headers['prefer'] = 'handling=lenient'
-    if (packed) headers['content-encoding'] = 'gzip'
+    const kept = keptAlive + bytes <= keepaliveBytesMax ? bytes : 0
     const init = {
       method: 'POST',
-      headers,
+      headers: {
+        'x-api-key': apiKey,
+        ...(isText ? { 'content-type': 'application/json' } : { prefer: 'handling=lenient' }),
+        ...(packed && { 'content-encoding': 'gzip' }),
+      },
       body: packed || body,
       credentials: 'omit',
       // A redirect is not followed, but counts as a failed attempt. Following it would send the API
       // key to another server.
       redirect: 'manual',
-      keepalive,
+      keepalive: kept > 0,
     } as RequestInit
-    if (keepalive) keptAlive += bytes
-    try {
-      const answer = await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
-      if (!packed || answer.status !== 415) return answer
-    } finally {
-      if (keepalive) keptAlive -= bytes
-    }
+    keptAlive += kept
+    const answer = await exchange(
+      prefix + path,
+      init,
+      isText ? timeoutMs.text : timeoutMs.form,
+    ).finally(() => {
+      keptAlive -= kept
+    })
+    if (!packed || answer.status !== 415) return answer
     gzip = undefined
     return transport(request)
   }
@@ -76,22 +81,31 @@ export const createFetchTransport = (
 /** Creates an `Exchange` that sends with `send` and aborts the request after `ms`. */
 export const exchangeWith =
   (send: typeof fetch, time: TimeSource): Exchange =>
-  async (url, init, ms) => {
+  (url, init, ms) => {
     const abort = new AbortController()
     const timer = time.setTimeout(() => abort.abort(), ms)
-    try {
-      return await readAnswer(await send(url, { ...init, signal: abort.signal }))
-    } finally {
-      time.clearTimeout(timer)
-    }
+    return send(url, { ...init, signal: abort.signal })
+      .then(readAnswer)
+      .finally(() => {
+        time.clearTimeout(timer)
+        // Ends a response that was not read to its end.
+        abort.abort()
+      })
   }
 
+/**
+ * Reads a response; of one that is longer than any response of Intake, only the beginning. React
+ * Native reads it whole, because it has no stream of the body.
+ */
 export const readAnswer = async (response: Response): Promise<Answer> => {
-  const { status, headers } = response
-  return {
-    status,
-    body: await response.text(),
-    date: headers.get('date'),
-    retryAfter: headers.get('retry-after'),
-  }
+  const { status, headers, body: stream } = response
+  let body = ''
+  if (stream && 'TextDecoder' in globalThis) {
+    const reader = stream.getReader()
+    const decoder = new TextDecoder()
+    let bytes: Uint8Array | undefined
+    while (body.length < answerLengthMax && (bytes = (await reader.read()).value))
+      body += decoder.decode(bytes, { stream: true })
+  } else body = await response.text()
+  return { status, body, date: headers.get('date'), retryAfter: headers.get('retry-after') }
 }

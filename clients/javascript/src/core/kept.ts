@@ -10,7 +10,7 @@ import { remove } from './stored-segments.ts'
 import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
 import { within } from './within.ts'
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Whether the value is a UUID, in upper or lower case. */
 export const isUuid = (value: unknown): boolean => uuidForm.test(value as string)
@@ -28,7 +28,6 @@ const readKept = async (client: State): Promise<void> => {
 }
 
 const load = async (client: State): Promise<void> => {
-  const { records } = client
   const reading = readDevice(client)
   const [kept, optedOut, dropped, names = []] = await read(client)
   await reading
@@ -36,7 +35,7 @@ const load = async (client: State): Promise<void> => {
   if (!client.keptUuid) {
     const uuid = isUuid(kept) ? (kept as string) : client.uuid || newId(client)
     client.keptUuid = uuid
-    if (uuid !== kept) await records.set(deviceKey, uuid)
+    if (uuid !== kept) await client.records.set(deviceKey, uuid)
   }
   client.uuid = client.keptUuid
   client.isLoaded = true
@@ -69,21 +68,19 @@ const read = (client: State): Promise<Kept> => {
     records.get(droppedKey),
     records.list(),
   ]).catch((error): Kept | Promise<Kept> =>
-    Object(error).name === 'SecurityError'
+    error && (error as Error).name === 'SecurityError'
       ? []
       : new Promise((resolve) => {
-          const again = () => resolve(read(client))
-          if (!client.isShut) client.setTimeout(again, readAgainMs, true)
+          if (!client.isShut) client.setTimeout(() => resolve(read(client)), readAgainMs, true)
         }),
   )
 }
 
 const removeAll = async (client: State): Promise<void> => {
-  const { records } = client
-  client.segments.forEach((segment) => void remove(client, segment))
+  for (const segment of client.segments) void remove(client, segment)
   client.feedbacks = []
-  for (const name of await records.list().catch((): string[] => [])) {
-    if (parseName(name) || isFeedback(name)) await records.remove(name)
+  for (const name of await client.records.list().catch((): string[] => [])) {
+    if (parseName(name) || isFeedback(name)) await client.records.remove(name)
   }
 }
 
@@ -92,13 +89,12 @@ export const setConsent = (client: State, wantsOut: boolean): Promise<void> => {
   client.wantsOut = wantsOut
   if (wantsOut) client.isOut = true
   return client.consent(async () => {
-    const { records } = client
     await start(client)
     if (wantsOut) {
-      await records.set(optOutKey, true)
+      await client.records.set(optOutKey, true)
       await removeAll(client)
-    } else await records.remove(optOutKey)
-    client.isOut = client.wantsOut === true
+    } else await client.records.remove(optOutKey)
+    client.isOut = client.wantsOut
     wake(client)
   })
 }

@@ -24,28 +24,25 @@ export const addEntry = (client: State, entry: LogEntry): void => {
   const era = eraOf(client)
   const size = jsonBytes(entry) + 20
   let segment = client.segments.find((one) => isOpen(one) && one.memory!.user === user)
-  if (segment) {
-    const hasRoom =
-      segment.count < Math.min(batchEntriesMax, batchMax, storageEventsMax / segmentsMin) &&
-      segment.bytes + size <= Math.min(segmentBytesMax, storageBytesMax / segmentsMin)
-    if (!hasRoom || segment.memory!.era !== era) {
-      close(segment)
-      segment = undefined
-    }
-  }
-  if (!segment) {
-    const memory = { user, era, events: [], stored: 0 }
+  const hasRoom =
+    segment &&
+    segment.memory!.era === era &&
+    segment.count < Math.min(batchEntriesMax, batchMax, storageEventsMax / segmentsMin) &&
+    segment.byteCount + size <= Math.min(segmentBytesMax, storageBytesMax / segmentsMin)
+  if (!hasRoom) {
+    if (segment) close(segment)
+    const memory = { user, era, events: [], written: 0 }
     segment = newSegment({
       key: newId(client),
       state: client.pageEndBytes() > 0 ? leaving : open,
-      bytes: jsonBytes(contextOf(client, memory)),
+      byteCount: jsonBytes(contextOf(client, memory)),
       memory,
     })
     client.segments.push(segment)
   }
-  segment.memory!.events.push(entry)
-  segment.count++
-  segment.bytes += size
+  segment!.memory!.events.push(entry)
+  segment!.count++
+  segment!.byteCount += size
   while (countOf(client) > storageEventsMax || bytesOf(client) > storageBytesMax) {
     const victim = client.segments.find(({ isBusy }) => !isBusy)
     if (!victim) return

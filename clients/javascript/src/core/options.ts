@@ -60,16 +60,20 @@ export interface Feedback<Attachment> {
    * image data is left out and counted as `invalid_attachment`; the text is kept.
    */
   attachments?: readonly Attachment[] | undefined
+  /** Further fields, such as `rating`. They arrive in the column `extra`, below `feedback`. */
+  [field: string]: unknown
 }
 
 export interface FeedbackReceipt {
   /** The id of the feedback, which becomes the column `feedback_id`. */
   id: string
-  /**
-   * False if the feedback is not kept. `onDrop` then gets the reason, except after `optOut` or
-   * `shutdown`.
-   */
+  /** False if the feedback is not kept. */
   isKept: boolean
+  /**
+   * Why the feedback is not kept: `off` after `optOut` or `shutdown`, else what `onDrop` gets, such
+   * as `invalid_feedback` if there is no text.
+   */
+  reason?: string | undefined
 }
 
 export interface SendError {

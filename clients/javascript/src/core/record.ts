@@ -11,7 +11,7 @@ import type { Feedback, FeedbackReceipt } from './options.ts'
 import type { Ports } from './ports.ts'
 import { printJson } from './print-json.ts'
 import { save, saveSoon } from './save.ts'
-import { readDevice, senderOf } from './sender.ts'
+import { readDevice, senderOf, shortText } from './sender.ts'
 import { wake } from './sending.ts'
 import type { State } from './state.ts'
 import { textBytes } from './text-bytes.ts'
@@ -29,12 +29,12 @@ export const log = (client: State, event: string, params?: object | null): strin
       name = changed.event
       text = printJson(changed.params)
     }
-    if (isText(name, identifierMax) && text && text[0] === '{') {
+    if (isText(name, identifierMax) && text[0] === '{') {
       if (textBytes(text) > paramsBytesMax) return drop(client, 'too_large')
       return leavesOut(client, name) ? undefined : add(client, name, parseObject(text))
     }
   } catch {
-    // `beforeSend` threw an error.
+    // `beforeSend` threw an error, or returned no params.
   }
   return drop(client, 'invalid_event')
 }
@@ -47,32 +47,42 @@ export const feedback = async <Attachment>(
   const { user, keepAttachment } = client as State & Ports<Attachment>
   const nowMs = correctedNow(client)
   const id = client.nextId(nowMs)
+  let reason = 'invalid_feedback'
   try {
-    const { text } = sent
-    const email = sent.email || ''
+    const { attachments, ...given } = sent
+    const fields = parseObject(printJson(given))
     // An app without TypeScript may pass a single attachment instead of a list.
-    const all = ([] as Attachment[]).concat(sent.attachments || [])
+    const all = ([] as Attachment[]).concat(attachments || [])
     const first = all.slice(0, attachmentsMax)
     const keeping = Promise.all(first.map(keepAttachment))
     await start(client)
     await readDevice(client)
-    if (client.isOut || client.isShut) return { id, isKept: false }
     const payload = JSON.stringify({
       ...senderOf(client, user, true),
-      feedback: { id, text, email, attachments: [], timestamp: isoTime(nowMs) },
+      feedback: {
+        ...fields,
+        id,
+        email: shortText(fields['email']),
+        attachments: [],
+        timestamp: isoTime(nowMs),
+      },
     })
     const kept = (await keeping).filter(Boolean)
-    if (!isText(text, feedbackTextMax)) drop(client, 'invalid_feedback')
-    else if (await addFeedback(client, id, { payload, attachments: kept })) {
-      addDrops(client, 'too_many_attachments', all.length - first.length)
-      addDrops(client, 'invalid_attachment', first.length - kept.length)
-      wake(client)
-      return { id, isKept: true }
-    } else if (!client.isOut) drop(client, 'feedback_full')
+    if (isText(fields['text'], feedbackTextMax)) {
+      if (await addFeedback(client, id, { payload, attachments: kept })) {
+        addDrops(client, 'too_many_attachments', all.length - first.length)
+        addDrops(client, 'invalid_attachment', first.length - kept.length)
+        wake(client)
+        return { id, isKept: true }
+      }
+      reason = 'feedback_full'
+    }
   } catch {
-    drop(client, 'invalid_feedback')
+    // `sent` is no object.
   }
-  return { id, isKept: false }
+  if (client.isOut || client.isShut) reason = 'off'
+  else drop(client, reason)
+  return { id, isKept: false, reason }
 }
 
 /**
@@ -117,5 +127,5 @@ const drop = (client: State, reason: string): undefined => {
 }
 
 /** Whether the value is a text of 1 to `lengthMax` characters. */
-const isText = (value: unknown, lengthMax: number): boolean =>
-  typeof value === 'string' && value !== '' && Array.from(value).length <= lengthMax
+const isText = (value: unknown, lengthMax: number): unknown =>
+  typeof value === 'string' && value && !Array.from(value)[lengthMax]

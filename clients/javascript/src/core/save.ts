@@ -9,7 +9,7 @@ import { droppedKey } from './value-keys.ts'
  * changes in storage, such as marking an attempt.
  */
 export const save = async (client: State): Promise<void> => {
-  const { inOrder, records } = client
+  const { inOrder } = client
   client.clearTimeout(client.writeTimer)
   void start(client)
   // Each segment is a separate task, so that an attempt waits for one write, not for all.
@@ -20,7 +20,7 @@ export const save = async (client: State): Promise<void> => {
     // Does not overwrite counts that could not be read yet.
     if (!client.areDropsNew || !client.isLoaded) return
     client.areDropsNew = false
-    await records.set(droppedKey, { ...client.unreported })
+    await client.records.set(droppedKey, { ...client.unreported })
   })
   // Until here `saveSoon` sets no other timer, so that few calls wait for a slow storage.
   client.writeTimer = undefined

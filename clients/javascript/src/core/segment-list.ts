@@ -36,10 +36,10 @@ export const countOf = ({ segments }: State): number =>
   segments.reduce((sum, { count }) => sum + count, 0)
 
 export const bytesOf = ({ segments }: State): number =>
-  segments.reduce((sum, { bytes }) => sum + bytes, 0)
+  segments.reduce((sum, { byteCount }) => sum + byteCount, 0)
 
 export const hasUnsaved = ({ segments }: State): boolean =>
-  segments.some(({ memory }) => memory && memory.stored < memory.events.length)
+  segments.some(({ memory }) => memory && memory.written < memory.events.length)
 
 export const contextOf = (client: State, { user, era }: SegmentMemory): Context => ({
   sender: senderOf(client, user),

@@ -43,8 +43,8 @@ export interface SegmentMemory {
   user: string
   era: Era
   events: LogEntry[]
-  /** How many events are stored. */
-  stored: number
+  /** How many of `events` are stored. */
+  written: number
 }
 
 export const newSegment = (fields: Partial<Segment> & { key: string }): Segment => ({
@@ -52,7 +52,7 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
   generation: 0,
   state: closed,
   count: 0,
-  bytes: 0,
+  byteCount: 0,
   shiftMs: 0,
   failures: 0,
   mayBeStored: fields.state === attempted,
@@ -78,9 +78,6 @@ export const parseSegment = (text: string): StoredSegment => {
   return { context, events: context.era ? events.filter(({ id }) => id) : [] }
 }
 
-export const printSegment = ({ context, events }: StoredSegment): string =>
-  printLines([context, ...events])
-
 export const printLines = (lines: readonly unknown[]): string =>
   lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 
@@ -89,8 +86,8 @@ export const printLines = (lines: readonly unknown[]): string =>
  * comes first.
  */
 export const textOf = (memory: SegmentMemory, end: number, context: Context): string => {
-  const events = memory.events.slice(memory.stored, end)
-  return printLines(memory.stored ? events : [context, ...events])
+  const events = memory.events.slice(memory.written, end)
+  return printLines(memory.written ? events : [context, ...events])
 }
 
 /**

@@ -1,5 +1,5 @@
-import { attemptRequest } from './answer.ts'
-import { isTaken, parseObject, resultsOf, type Result } from './decide.ts'
+import { attemptRequest, type ResponseBody } from './answer.ts'
+import { isTaken, resultsOf, type Result } from './decide.ts'
 import { learn } from './dropped-names.ts'
 import { addDrops } from './drops.ts'
 import { attempted as attemptedState, open } from './entry-name.ts'
@@ -42,7 +42,7 @@ export const sendAtPageEnd = (client: State): void => {
     const memory = segment.memory!
     const { events, era } = memory
     if (segment.state === open && !era.isTrusted) continue
-    for (const event of events.slice(memory.stored))
+    for (const event of events.slice(memory.written))
       if (client.nextSequence) event.sequence ||= client.nextSequence++
     const context = contextOf(client, memory)
     let left = client.pageEndBytes() - jsonBytes(context)
@@ -55,13 +55,11 @@ export const sendAtPageEnd = (client: State): void => {
   }
 }
 
-const whileBusy = async (segment: Segment, work: () => Promise<Sent>): Promise<Sent> => {
+const whileBusy = (segment: Segment, work: () => Promise<Sent>): Promise<Sent> => {
   segment.isBusy = true
-  try {
-    return await work()
-  } finally {
+  return work().finally(() => {
     segment.isBusy = false
-  }
+  })
 }
 
 /**
@@ -91,19 +89,11 @@ const send = async (
   if (unsettled) return unsettled
   if (isTooLarge && events.length > 1) {
     const middle = events.length >> 1
-    await replace(
-      client,
-      segment,
-      [events.slice(0, middle), events.slice(middle)].map((half, index) => ({
-        fields: {
-          key: key + index,
-          state: attemptedState,
-          shiftMs,
-          mayBeStored: segment.mayBeStored,
-        },
-        stored: { context, events: half },
-      })),
-    )
+    const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored }
+    await replace(client, segment, context, [
+      [{ ...half, key: `${key}0` }, events.slice(0, middle)],
+      [{ ...half, key: `${key}1` }, events.slice(middle)],
+    ])
     return {}
   }
   const results = body ? readResults(body, events.length) : events.map((): Result => ({ code }))
@@ -122,11 +112,7 @@ const send = async (
     addDrops(client, isOutOfRange ? 'expired' : reason, 1)
     return false
   })
-  const renewed = {
-    fields: { key, generation: generation + 1 },
-    stored: { context, events: again },
-  }
-  await replace(client, segment, again[0] ? [renewed] : [])
+  await replace(client, segment, context, [[{ key, generation: generation + 1 }, again]])
   // The server accepts events, so it can receive the report of dropped records. `flush` waits for
   // this report, too.
   if (results.some(({ status }) => isTaken(status)) && reportDrops(client) && client.waiting[0])
@@ -139,15 +125,15 @@ const send = async (
  * first event of the batch was logged.
  */
 const printBatch = (client: State, { context, events }: StoredSegment, shiftMs: number): string => {
-  const sender = acceptedOf(client, { ...senderOf(client, ''), ...context.sender })
-  return JSON.stringify({ ...sender, logs: events.map((event) => shiftEntry(event, shiftMs)) })
+  const logs = events.map((event) => shiftEntry(event, shiftMs))
+  return JSON.stringify(acceptedOf(client, { ...senderOf(client, ''), ...context.sender, logs }))
 }
 
-/** Reads the results of a batch; undefined unless there is a result for each entry. */
-const readResults = (body: string, count: number): Result[] | undefined => {
-  const results = resultsOf(parseObject(body)['results'])
+/** Reads the results of a batch; false unless there is a result for each entry. */
+const readResults = (body: ResponseBody, count: number): Result[] | false => {
+  const results = resultsOf(body.results)
   // A status that this release does not know counts as rejected.
   const isWhole =
     results.length === count && results.every(({ status }) => typeof status === 'string')
-  return isWhole ? results : undefined
+  return isWhole && results
 }

@@ -3,9 +3,9 @@ import type { Sender } from './segment.ts'
 import type { State } from './state.ts'
 import { within } from './within.ts'
 
-/** The user id as text; empty if it is invalid. Apps without TypeScript may pass a number. */
-export const validUser = (userId: unknown): string =>
-  /string|number/.test(typeof userId) ? String(userId).slice(0, identifierMax) : ''
+/** A user or an e-mail as text; empty if it is invalid. Apps without TypeScript may pass a number. */
+export const shortText = (value: unknown): string =>
+  /string|number/.test(typeof value) ? String(value).slice(0, identifierMax) : ''
 
 /**
  * Reads the properties of the device, except those without a known value: null, an empty text,

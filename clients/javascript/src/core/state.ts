@@ -17,23 +17,23 @@ export interface State extends Ports<never>, Clock {
   /** Makes a UUIDv7 of this time. */
   nextId(ms: number): string
   /**
-   * The UUID of the device; empty until the client has started. Until the storage can be read, it
+   * The UUID of the device; undefined until the client has started. Until the storage can be read, it
    * is one that this run has made.
    */
-  uuid: string
-  /** The UUID that is stored with records; empty until it is known for good. */
-  keptUuid: string
+  uuid?: string
+  /** The UUID that is stored with records; undefined until it is known for good. */
+  keptUuid?: string | undefined
   user: string
   /** The known properties of the device; undefined until they were read. */
   known?: Record<string, unknown>
-  /** The properties of the device that the server has refused. */
-  refused: Set<string>
+  /** The properties of the device that the server has refused: JSON leaves them out. */
+  refused: Record<string, undefined>
   /** Resolves when `uuid` is known. */
   starting?: Promise<void>
   /** Whether it is known what earlier runs have stored. */
   isLoaded?: boolean
   /** Whether the user has opted out. */
-  isOut?: boolean
+  isOut?: boolean | undefined
   /** Whether the client has ended. */
   isShut?: boolean
   /** Whether the last call was `optOut`; undefined if the app has called neither. */
@@ -45,8 +45,8 @@ export interface State extends Ports<never>, Clock {
   segments: Segment[]
   /** Runs the changes of stored segments one after the other. */
   inOrder: Serial
-  /** The next sequence number; 0 if the storage gave no numbers to the last events. */
-  nextSequence: number
+  /** The next sequence number; falsy if the storage gave no numbers to the last events. */
+  nextSequence?: number
   /** The waiting feedback. */
   feedbacks: WaitingFeedback[]
   droppedNames: Map<string, DroppedName>

@@ -1,12 +1,13 @@
 import { addDrops } from './drops.ts'
 import { attempted, printFirstName, printName, stateOfEnded } from './entry-name.ts'
+import type { LogEntry } from './log-event.ts'
 import {
   newSegment,
   parseSegment,
   printLines,
-  printSegment,
   shiftOf,
   textOf,
+  type Context,
   type Segment,
   type SegmentMemory,
   type StoredSegment,
@@ -22,7 +23,7 @@ import { nothing } from './with-fallback.ts'
  */
 export const store = async (client: State, segment: Segment): Promise<void> => {
   const memory = await write(client, segment)
-  if (!memory || isOpen(segment) || memory.stored < memory.events.length) return
+  if (!memory || isOpen(segment) || memory.written < memory.events.length) return
   if (await rename(client, segment)) segment.memory = undefined
 }
 
@@ -49,17 +50,18 @@ export const attempt = (client: State, segment: Segment): Promise<StoredSegment 
     return own || load(client, segment)
   })
 
-/** Replaces a segment by others; deletes it if there are none. */
+/** Replaces a segment by others with the same context; leaves out those without events. */
 export const replace = async (
   client: State,
   segment: Segment,
-  parts: readonly { fields: Parameters<typeof newSegment>[0]; stored: StoredSegment }[],
+  context: Context,
+  parts: readonly [fields: Parameters<typeof newSegment>[0], events: readonly LogEntry[]][],
 ): Promise<void> => {
   await client.inOrder(async () => {
-    for (const { fields, stored } of parts) {
-      if (!isKnown(client, segment)) return
-      const text = printSegment(stored)
-      const part = newSegment({ ...fields, count: stored.events.length, bytes: textBytes(text) })
+    for (const [fields, events] of parts) {
+      if (!events[0] || !isKnown(client, segment)) continue
+      const text = printLines([context, ...events])
+      const part = newSegment({ ...fields, count: events.length, byteCount: textBytes(text) })
       part.name = printName(part, client.run)
       await client.records.append(part.name, true, 0, () => text)
       insert(client, segment, part)
@@ -86,7 +88,7 @@ export const load = async (client: State, segment: Segment): Promise<StoredSegme
   // If there is no text, another run has sent the segment, so nothing was damaged.
   if (text) addDrops(client, 'damaged', segment.count - length)
   segment.count = length
-  segment.bytes = textBytes(text)
+  segment.byteCount = textBytes(text)
   if (length > 0) return stored
   void remove(client, segment)
   return undefined
@@ -99,19 +101,19 @@ export const load = async (client: State, segment: Segment): Promise<StoredSegme
 const write = async (client: State, segment: Segment): Promise<SegmentMemory | undefined> => {
   const { memory } = segment
   if (!memory || !isKnown(client, segment)) return undefined
-  const { stored, events } = memory
+  const { written, events } = memory
   const end = events.length
-  if (stored === end) return memory
-  if (!stored) segment.name = printFirstName(segment, client.run)
+  if (written === end) return memory
+  if (!written) segment.name = printFirstName(segment, client.run)
   const isThere = await client.records
-    .append(segment.name, !stored, end - stored, (first) => {
-      for (const event of events.slice(stored, end)) event.sequence = first ? first++ : undefined
+    .append(segment.name, !written, end - written, (first) => {
+      for (const event of events.slice(written, end)) event.sequence = first ? first++ : undefined
       client.nextSequence = first
       return textOf(memory, end, contextOf(client, memory))
     })
     .catch(nothing)
   if (isThere) {
-    memory.stored = end
+    memory.written = end
     return memory
   }
   if (!isKnown(client, segment)) return undefined
@@ -119,13 +121,13 @@ const write = async (client: State, segment: Segment): Promise<SegmentMemory | u
   // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does not
   // exist, another run has taken over the stored lines.
   const { key, name, state } = segment
-  const bytes = textBytes(printLines(events.splice(0, stored)))
-  const part = newSegment({ key, name, state: stateOfEnded(state), count: stored, bytes })
+  const byteCount = textBytes(printLines(events.splice(0, written)))
+  const part = newSegment({ key, name, state: stateOfEnded(state), count: written, byteCount })
   if (isThere === undefined) insert(client, segment, part)
-  memory.stored = 0
+  memory.written = 0
   segment.key = newId(client)
-  segment.count -= stored
-  segment.bytes -= bytes
+  segment.count -= written
+  segment.byteCount -= byteCount
   return write(client, segment)
 }
 

@@ -3,4 +3,4 @@
  * `TextEncoder`. The two units of a surrogate pair take four bytes together, so each counts as two.
  */
 export const textBytes = (text: string): number =>
-  text.replace(/[\u0800-\ud7ff\ue000-\uffff]/g, 'xxx').replace(/[^\0-\x7f]/g, 'xx').length
+  text.replace(/[^\0-\u07ff\ud800-\udfff]/g, 'xxx').replace(/[^\0-\x7f]/g, 'xx').length

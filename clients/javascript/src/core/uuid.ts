@@ -13,16 +13,18 @@ const idsPerMs = 2048
  * @param random fills its argument with random numbers
  */
 export const createUuids = (random: (words: Uint16Array) => void): ((timeMs: number) => string) => {
-  const words = new Uint16Array(4)
+  const words = new Uint16Array(5)
   let last = 0
 
   return (timeMs) => {
     random(words)
     last = timeMs > last || timeMs < last - backMsMax ? timeMs : last + 1 / idsPerMs
-    const fraction = ((last * idsPerMs) & (idsPerMs - 1)) | 0x7000
-    words[0] = (words[0]! & 0x3fff) | 0x8000
-    const [variant, ...node] = Array.from(words, (word) => (word + 0x10000).toString(16).slice(1))
-    return [printTime(last), fraction.toString(16), variant, node.join('')].join('-')
+    words[0] = ((last * idsPerMs) & (idsPerMs - 1)) | 0x7000
+    words[1] = (words[1]! & 0x3fff) | 0x8000
+    const [fraction, variant, ...node] = Array.from(words, (word) =>
+      (word + 0x10000).toString(16).slice(1),
+    )
+    return [printTime(last), fraction, variant, node.join('')].join('-')
   }
 }
 
@@ -34,7 +36,5 @@ export const shiftUuid = (id: string, ms: number): string =>
   printTime(timeOfUuid(id) + ms) + id.slice(13)
 
 /** Prints a time as the first 48 bits of a UUIDv7, with its first hyphen. */
-const printTime = (timeMs: number): string => {
-  const digits = Math.floor(Math.max(timeMs, 0)).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`
-}
+const printTime = (timeMs: number): string =>
+  Math.floor(Math.max(timeMs, 0)).toString(16).padStart(12, '0').replace(/.{8}/, '$&-')

@@ -12,9 +12,9 @@ export const within = <Result>(
   work: Promise<Result>,
   isIdle?: boolean,
 ): Promise<Result | undefined> => {
-  return new Promise((resolve) => {
+  return new Promise((resolve: (result?: Result) => void) => {
     // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
-    const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9), isIdle)
+    const timer = time.setTimeout(resolve, Math.min(ms, 1e9), isIdle)
     void work.catch(nothing).then((result) => {
       time.clearTimeout(timer)
       resolve(result)

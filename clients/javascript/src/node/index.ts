@@ -14,16 +14,7 @@ import { createFileStorage } from './files.ts'
 import { processMark } from './runs.ts'
 import { takeUnsaved } from './unsaved.ts'
 
-export type {
-  Feedback,
-  FeedbackReceipt,
-  FlushOptions,
-  Intake,
-  IntakeOptions,
-  LogEvent,
-  SendError,
-  Stats,
-} from '../core/options.ts'
+export * from '../core/options.ts'
 export type { ImageBytes, NodeAttachment } from './attachment.ts'
 
 export interface NodeOptions extends IntakeOptions {

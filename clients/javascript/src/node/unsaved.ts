@@ -19,16 +19,16 @@ export function takeUnsaved(
     const { memory } = segment
     if (!memory) return []
     // A segment without a file is stored only in memory: for example, because storage was full.
-    if (!files.existsSync(segment.name)) memory.stored = 0
-    const { stored, events } = memory
+    if (!files.existsSync(segment.name)) memory.written = 0
+    const { written, events } = memory
     const end = events.length
-    if (stored === end) return []
-    const unnumbered = events.slice(stored).filter(({ sequence }) => !sequence)
+    if (written === end) return []
+    const unnumbered = events.slice(written).filter(({ sequence }) => !sequence)
     let next = files.reserve(unnumbered.length)
     for (const event of unnumbered) event.sequence = next ? next++ : undefined
-    if (stored === 0) segment.name = printFirstName(segment, client.run)
+    if (written === 0) segment.name = printFirstName(segment, client.run)
     const text = textOf(memory, end, contextOf(client, memory))
-    memory.stored = end
+    memory.written = end
     return [{ name: segment.name, text }]
   })
 }

@@ -13,16 +13,7 @@ import { createAsyncStorage } from './async-storage.ts'
 import { readDeviceInfo, readExpo, type DeviceInfoLike, type ExpoModules } from './device.ts'
 import { findAsyncStorage, findDeviceInfo, findExpo, findReactNative } from './found.ts'
 
-export type {
-  Feedback,
-  FeedbackReceipt,
-  FlushOptions,
-  Intake,
-  IntakeOptions,
-  LogEvent,
-  SendError,
-  Stats,
-} from '../core/options.ts'
+export * from '../core/options.ts'
 export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }
 
 /**

@@ -5,16 +5,7 @@ import type { TimeSource } from '../core/ports.ts'
 import { readDevice } from './device.ts'
 import { createIndexedDbStorage } from './indexed-db.ts'
 
-export type {
-  Feedback,
-  FeedbackReceipt,
-  FlushOptions,
-  Intake,
-  IntakeOptions,
-  LogEvent,
-  SendError,
-  Stats,
-} from '../core/options.ts'
+export * from '../core/options.ts'
 
 export interface WebOptions extends IntakeOptions {
   /** Where records wait. With `memory` nothing survives the page. Default: `indexeddb`. */
@@ -29,13 +20,13 @@ export type WebAttachment = Blob | BufferSource
  * The client does no I/O before its first record or the next turn of the event loop.
  */
 export function createIntake(options: WebOptions): Intake<WebAttachment> {
-  const isPage = typeof document !== 'undefined'
+  const isPage = 'document' in globalThis
   // Does not read `indexedDB`, because a browser that forbids it may throw an error there.
   const isKept = options.storage !== 'memory' && 'indexedDB' in globalThis
   const storage = createIndexedDbStorage(isKept ? `intake.${options.bundleIdentifier}` : '')
   const { transport, keepaliveBytes } = createFetchTransport(options, {
     exchange: exchangeWith((url, init) => fetch(url, init).catch(explain), time),
-    gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
+    gzip: 'CompressionStream' in globalThis ? gzip : undefined,
     keepaliveBytesMax,
   })
   const ended = new AbortController()
@@ -55,8 +46,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     form(payload, attachments) {
       const form = new FormData()
       form.append('payload', payload)
-      for (const blob of attachments as (Blob | File)[])
-        form.append('attachments', blob, (blob as File).name || 'image')
+      for (const blob of attachments as Blob[]) form.append('attachments', blob)
       return form
     },
     end() {
@@ -65,11 +55,11 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     },
   })
   if (isPage) {
-    const { signal } = ended
-    addEventListener('pagehide', client.leavePage, { signal })
-    addEventListener('online', client.wake, { signal })
+    const until = { signal: ended.signal }
+    addEventListener('pagehide', client.leavePage, until)
+    addEventListener('online', client.wake, until)
     const change = () => (document.hidden ? client.leavePage() : client.wake())
-    document.addEventListener('visibilitychange', change, { signal })
+    document.addEventListener('visibilitychange', change, until)
   }
   return client
 }
@@ -94,4 +84,4 @@ const time: TimeSource = {
 }
 
 const gzip = (text: string): Promise<ArrayBuffer> =>
-  new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()
+  new Response(new Response(text).body!.pipeThrough(new CompressionStream('gzip'))).arrayBuffer()

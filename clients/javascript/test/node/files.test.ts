@@ -148,7 +148,7 @@ t.test(
       event,
       params: {},
     }))
-    const memory = { user: '', era, events, stored: 1 }
+    const memory = { user: '', era, events, written: 1 }
     const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
     const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
     const [unsaved] = takeUnsaved(clientWith(segment), files)
@@ -164,7 +164,7 @@ t.test(
 t.test('the end of the process numbers no event that is in a file', (t) => {
   const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
   const events = ['a', 'b'].map((id) => ({ id, event: 'tap', params: {} }))
-  const segment = newSegment({ key: 'k', name: 'n', memory: { user: '', era, events, stored: 1 } })
+  const segment = newSegment({ key: 'k', name: 'n', memory: { user: '', era, events, written: 1 } })
   const files = { existsSync: () => true, reserve: (count: number) => 10 - count }
   const expected = [{ name: 'n', text: '{"id":"b","event":"tap","params":{},"sequence":9}\n' }]
   t.same(takeUnsaved(clientWith(segment), files), expected)

@@ -437,3 +437,17 @@ t.test('values of a page that are no JSON are text', { skip }, async (t) => {
     kept: 1,
   })
 })
+
+t.test('what is no image costs itself only', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create()
+  const dropped = await page.evaluate(async () => {
+    const attachments = ['a path', {}, Uint8Array.of(1), new Blob(['b'])] as Blob[]
+    await window.client.feedback({ text: 'It broke.', attachments })
+    await window.client.flush()
+    return window.client.stats().dropped
+  })
+  t.same(dropped, { invalid_attachment: 2 })
+  t.match(server.feedback[0]?.attachments, [{ text: '\u0001' }, { text: 'b' }])
+})
