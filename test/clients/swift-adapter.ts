@@ -5,7 +5,7 @@ import { startDrivenProcess } from './swift/driven-process.ts'
 import { buildDriven } from './swift/toolchain.ts'
 
 const program = await buildDriven()
-const driver = createProcessDriver('swift', () => startDrivenProcess(program))
+const driver = createProcessDriver('swift', () => startDrivenProcess(program), [])
 const { url, close } = await serveDriver(driver)
 console.log(url)
 for (const signal of ['SIGINT', 'SIGTERM'])

@@ -25,7 +25,7 @@ import {
 
 const dayMs = 86_400_000
 const program = await buildDriven()
-const createDriver = () => createProcessDriver('swift', () => startDrivenProcess(program))
+const createDriver = () => createProcessDriver('swift', () => startDrivenProcess(program), [])
 const options = (url: string, storage: string) => ({
   url,
   storage,

@@ -13,6 +13,7 @@ export const capabilities = {
   pageEnd: 'can be closed as a page is',
   optOut: 'can be told to send nothing',
   leavesOut: 'keeps no events with a name that a rule drops',
+  device: 'can be started with properties of its device',
 } as const
 export type Capability = keyof typeof capabilities
 
@@ -23,6 +24,7 @@ export interface InitOptions {
   /** If absent, the sender makes the UUID of its device, and keeps it. */
   deviceUuid?: string | undefined
   userId?: string
+  device?: Record<string, unknown>
   flushIntervalMs?: number
   batchEntriesMax?: number
   retryMs?: { min: number; max: number }

@@ -43,6 +43,7 @@ export const flaws = {
   'gives ids of version 4': 'gives an event a UUIDv7 of the moment it happened',
   'sends for the user of today': 'attributes an event to the user of its moment',
   'leaves what was accepted on disk': 'does not send again after a kill what was accepted',
+  'insists on its device': 'loses no event for a property of its device that is refused',
   'is strict about pictures': 'loses no text for a picture that is none',
   'has no end of a flush': 'ends a flush in time while nothing answers',
   'shows its key in the URL': 'delivers an event once, with what was said of it',

@@ -95,6 +95,7 @@ export function createReferenceSender(options: {
   let isOptedOut = false
   let nextNumber = 1
   let deviceUuid = init.deviceUuid
+  const device: Record<string, unknown> = { os: 'reference', ...init.device }
   /** How long from the start the storage cannot be used. */
   const brokenMs = init.storageFailsMs ?? init.storageHangsMs ?? 0
 
@@ -278,7 +279,7 @@ export function createReferenceSender(options: {
   const bodyOf = ({ user: ofUser, entries }: Batch) =>
     JSON.stringify({
       bundle_identifier: init.bundleIdentifier,
-      device: { os: 'reference' },
+      device,
       device_uuid: deviceUuid,
       unique_user_id: ofUser,
       logs: entries,
@@ -288,7 +289,7 @@ export function createReferenceSender(options: {
     const form = new FormData()
     const head = {
       bundle_identifier: init.bundleIdentifier,
-      device: { os: 'reference' },
+      device,
       device_uuid: deviceUuid,
       unique_user_id: ofUser,
     }
@@ -348,6 +349,11 @@ export function createReferenceSender(options: {
     if (status === 500)
       return flaw === 'retries 500 for ever' ? later(headers) : { kind: 'server error' }
     if (status === 400 && flaw === 'retries 400') return later(headers)
+    const refused = [...text.matchAll(/\/device\/(\w+)"/g)].map(([, name = '']) => name)
+    if (refused.some((name) => name in device) && flaw !== 'insists on its device') {
+      for (const name of refused) delete device[name]
+      return later(headers)
+    }
     if (status === 408 || status === 429 || status < 400 || status > 500) return later(headers)
     return { kind: 'refused' }
   }

@@ -4,6 +4,7 @@ import type { SentAttachment } from '../adapter.ts'
 import { payloadOf } from '../attempt.ts'
 import type { ConformanceCase } from '../conformance-case.ts'
 import { tap, type Trial } from '../trial.ts'
+import { wrongDevice } from './refusals.ts'
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -135,6 +136,15 @@ export const feedback: ConformanceCase[] = [
     async run(trial) {
       await trial.start()
       await trial.sender.feedback({ text: 'It broke.', email: 'not an address' })
+      await drainFeedback(trial, 'It broke.')
+    },
+  },
+  {
+    title: 'loses no text for a property of its device that is refused',
+    needs: ['feedback', 'device'],
+    async run(trial) {
+      await trial.start({ device: wrongDevice })
+      await trial.sender.feedback({ text: 'It broke.' })
       await drainFeedback(trial, 'It broke.')
     },
   },

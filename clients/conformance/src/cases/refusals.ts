@@ -125,6 +125,9 @@ function staysAt(status: number): ConformanceCase {
   }
 }
 
+/** The gateway refuses `version_code`, because it must be an integer. */
+export const wrongDevice = { version_code: '1.2', product: 'kept' }
+
 const revoked: Fault = { status: 401 }
 const suspended: Fault = { status: 403, code: 'key_suspended' }
 
@@ -239,6 +242,17 @@ export const refusals: ConformanceCase[] = [
       await sender.logs(noise, 3)
       await drain('it sends the name again', () => trial.stored(2, noise).length === 1)
       await until('nothing is missing', () => countSent(trial, noise) === droppedMin + 5)
+    },
+  },
+  {
+    title: 'loses no event for a property of its device that is refused',
+    needs: ['device'],
+    async run({ start, sender, drainLogs, stored, expect }) {
+      await start({ device: wrongDevice })
+      await sender.log(tap, { n: 0 })
+      await drainLogs(1)
+      const { device } = stored(0)[0] ?? {}
+      expect(device?.['product'] === 'kept', () => `its device is ${JSON.stringify(device)}`)
     },
   },
   staysAt(302),

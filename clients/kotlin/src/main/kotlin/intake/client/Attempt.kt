@@ -86,9 +86,11 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
                     message = failure?.message ?: problem["detail"] as? String,
                 )
         }
+    // The same records can be accepted without the property that the server has refused.
+    val isNews = !isSuccess && core.refuse(answer.body)
     return Attempted(
         body = answer.body.takeIf { isSuccess },
-        decision = decide(answer.status, code),
+        decision = if (isNews) Decision.RETRY else decide(answer.status, code),
         code = code ?: "http_${answer.status}",
         isDefinite = isDefinite(answer.status, code),
         retryAfterMs = readRetryAfter(answer.retryAfter, now),

@@ -2,6 +2,8 @@ package intake.client
 
 import java.util.concurrent.locks.ReentrantLock
 
+private val refusedForm = Regex("\"(?:/payload)?/device/(\\w+)")
+
 /**
  * What all classes of one client share.
  *
@@ -59,9 +61,30 @@ internal class Core(
 
     fun isStarted(): Boolean = synchronized(memory) { sentUuid != "" }
 
-    /** The fields that identify the sender of a record that was stored without them. */
-    fun identity(): Map<String, Any?> =
-        synchronized(memory) { mapOf("device_uuid" to sentUuid, "unique_user_id" to sentUuid) }
+    /** Guarded by `memory`. The properties of the device that the server has refused. */
+    private val refused = HashSet<String>()
+
+    /**
+     * Leaves out of later requests the properties of the device that an error response points to.
+     * In the response to a form, the pointers begin with the name of the part.
+     *
+     * @return whether at least one of them is new
+     */
+    fun refuse(problem: String): Boolean {
+        val names = refusedForm.findAll(problem).mapTo(HashSet()) { it.groupValues[1] }
+        return synchronized(memory) { refused.addAll(names) }
+    }
+
+    /**
+     * The fields of a request, without the properties of the device that the server has refused.
+     * Records that were made before the device's UUID was known get it here.
+     */
+    fun accepted(fields: Map<String, Any?>): Map<String, Any?> =
+        synchronized(memory) {
+            val device = (fields["device"] as? Map<*, *>)?.minus(refused)
+            val identity = mapOf("device_uuid" to sentUuid, "unique_user_id" to sentUuid)
+            identity + fields + ("device" to (device ?: emptyMap<String, Any?>()))
+        }
 
     /** Guarded by `memory`. Null until it is known. */
     var device: Map<String, Any?>? = null

@@ -59,17 +59,14 @@ internal class Feedbacks(private val core: Core) {
                     from = to
                     StoredAttachment(name as String, type as String, data)
                 }
-            OutgoingRequest.Form("/feedback", identified(head["payload"] as String), attachments)
+            OutgoingRequest.Form("/feedback", printPayload(head["payload"] as String), attachments)
         } catch (_: RuntimeException) {
             // The value is damaged: a cast failed, or an index was out of range.
             null
         }
 
-    /** Adds the device to a feedback that was given before the device was known. */
-    private fun identified(payload: String): String {
-        val fields = Json.parseObject(payload)
-        return if ("device_uuid" in fields) payload else Json.print(core.identity() + fields)
-    }
+    private fun printPayload(stored: String): String =
+        Json.print(core.accepted(Json.parseObject(stored)))
 
     /** Takes over feedback of earlier runs. `keys` are all names and keys in storage, ascending. */
     fun adopt(keys: List<String>) =

@@ -138,7 +138,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
      */
     private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
         val context = stored.context
-        val head = Json.print(core.identity() + core.senderOf("", false) + context.sender)
+        val head = Json.print(core.accepted(core.senderOf("", false) + context.sender))
         val logs =
             stored.lines.joinToString(",") { shiftLine(it, shiftMs, context.era.offset != 0L) }
         return "${head.dropLast(1)},\"logs\":[$logs]}"

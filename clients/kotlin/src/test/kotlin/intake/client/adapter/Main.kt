@@ -76,12 +76,14 @@ private fun run(method: Any?, args: List<*>): Any? {
     }
 }
 
+@Suppress("UNCHECKED_CAST")
 private fun init(given: Map<String, Any?>) {
     fun text(name: String) = given[name] as? String
     fun number(name: String) = given[name] as? Long
     val options = IntakeOptions()
     options.deviceUuid = text("deviceUuid")
     options.userId = text("userId")
+    (given["device"] as? Map<String, Any?>)?.let { options.device = it }
     number("flushIntervalMs")?.let { options.flushIntervalMs = it }
     number("batchEntriesMax")?.let { options.batchEntriesMax = it.toInt() }
     number("storageBytesMax")?.let { options.storageBytesMax = it }
