@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { createCalls, type Reply } from '../../clients/javascript/adapters/calls.ts'
 import type { Driver } from '../../clients/javascript/adapters/driver.ts'
 import { createProcessDriver } from '../../clients/javascript/adapters/process-driver.ts'
 import type { ClientProcess } from '../../clients/javascript/adapters/start-process.ts'
@@ -20,26 +21,16 @@ function startKotlinProcess(classPath: string): ClientProcess {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
-  const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
-  let last = 0
+  const calls = createCalls(exited)
   // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const message = JSON.parse(line) as { id: number; result?: unknown; error?: string }
-    calls.get(message.id)?.(message)
-    calls.delete(message.id)
+    const message = JSON.parse(line) as Reply & { id: number }
+    calls.settle(message.id, message)
   })
   return {
     call: (method, ...args) =>
-      new Promise((resolve, reject) => {
-        const id = ++last
-        calls.set(id, ({ result, error }) => {
-          if (error === undefined) resolve(result as never)
-          else reject(new Error(error))
-        })
-        child.stdin.write(`${JSON.stringify({ id, method, args })}\n`)
-        void exited.then(() => reject(new Error('the process has ended')))
-      }),
+      calls.call((id) => child.stdin.write(`${JSON.stringify({ id, method, args })}\n`)),
     async kill() {
       child.kill('SIGKILL')
       await exited

@@ -1,26 +1,9 @@
-/** The options that the conformance suite sends with `/init`. */
-export interface InitOptions {
-  url: string
-  apiKey: string
-  bundleIdentifier: string
-  deviceUuid?: string
-  userId?: string
-  flushIntervalMs?: number
-  batchEntriesMax?: number
-  retryMs?: { min: number; max: number }
-  storageBytesMax?: number
-  storageEventsMax?: number
-  clockOffsetMs?: number
-  storageFull?: boolean
-  storageFailsMs?: number
-  storageHangsMs?: number
-}
+import type { InitOptions as SuiteOptions, SentAttachment } from '../../conformance/src/adapter.ts'
 
-export interface SentAttachment {
-  name: string
-  type: string
-  base64: string
+export interface InitOptions extends SuiteOptions {
+  storageBytesMax?: number
 }
+export type { SentAttachment }
 
 /** Drives the client that the conformance suite tests. The client's storage survives `kill`. */
 export interface Driver {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { transform } from 'esbuild'
 import { bundleEntry } from './bundle.ts'
+import { createCalls, type Reply } from './calls.ts'
 import type { SentAttachment } from './driver.ts'
 import { createFolderStorage, formOf, pickImages, type File } from './native-host.ts'
 import type { ClientProcess } from './start-process.ts'
@@ -17,7 +18,7 @@ const mark = '@@'
 
 /** What the script prints. */
 type Message =
-  | { call: number; result?: unknown; error?: string }
+  | ({ call: number } & Reply)
   | { ask: number; operation: string; args: never[] }
   | { timer: number; ms: number }
   | { clear: number }
@@ -46,10 +47,9 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   const child = spawn(engine, [], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const ended = new AbortController()
-  const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
+  const calls = createCalls(exited)
   const timers = new Map<number, NodeJS.Timeout>()
   let operations: Record<string, (...args: never[]) => Promise<unknown>> = {}
-  let last = 0
 
   const evaluate = (text: string) => child.stdin.write(`${escaped(text)}\n`)
   const receive = (message: object) => {
@@ -57,10 +57,8 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   }
 
   function handle(message: Message): void {
-    if ('call' in message) {
-      calls.get(message.call)?.(message)
-      calls.delete(message.call)
-    } else if ('timer' in message) {
+    if ('call' in message) calls.settle(message.call, message)
+    else if ('timer' in message) {
       const { timer, ms } = message
       timers.set(
         timer,
@@ -97,15 +95,7 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
         method === 'feedback'
           ? [...args.slice(0, 2), pickImages(args[2] as SentAttachment[])]
           : args
-      return new Promise((resolve, reject) => {
-        const call = ++last
-        calls.set(call, ({ result, error }) => {
-          if (error === undefined) resolve(result as never)
-          else reject(new Error(error))
-        })
-        receive({ call, method, args: given })
-        void exited.then(() => reject(new Error('the process has ended')))
-      })
+      return calls.call((call) => receive({ call, method, args: given }))
     },
     async kill() {
       ended.abort()

@@ -27,12 +27,16 @@ async function createDriver(): Promise<Driver> {
     case 'react-native':
       return createProcessDriver(platform, () => startClientProcess('react-native-process.ts'), [
         'storageHangs',
+        'device',
       ])
     case 'hermes': {
       const engine = process.env['HERMES']
       if (engine === undefined) throw new Error('HERMES must be the path of the engine')
       const code = await compileForHermes()
-      return createProcessDriver(platform, () => startHermesProcess(engine, code), ['storageHangs'])
+      return createProcessDriver(platform, () => startHermesProcess(engine, code), [
+        'storageHangs',
+        'device',
+      ])
     }
     default:
       throw new Error('which client: web, node, react-native or hermes?')

@@ -1,4 +1,5 @@
 // A process with a client for Node.
+import { methodsOf } from './methods-of.ts'
 import { serveCalls } from './serve-calls.ts'
 import { createNodeClient, type NodeOptions } from '../src/node/index.ts'
 
@@ -19,16 +20,7 @@ const methods: Record<string, (...args: never[]) => unknown> = {
     })
   },
   clock: (ms: number) => void (aheadMs = ms),
-  async log(event: string, params: Record<string, unknown>) {
-    const id = client!.log(event, params)
-    await client!.stored()
-    return { id }
-  },
-  async logs(from: number, count: number, event: string) {
-    for (let n = from; n < from + count; n++) client!.log(event, { n })
-    await client!.stored()
-    return { stored: count }
-  },
+  ...methodsOf(() => client!),
   feedback: (
     text: string,
     email: string,
@@ -42,11 +34,7 @@ const methods: Record<string, (...args: never[]) => unknown> = {
         data: Buffer.from(base64, 'base64'),
       })),
     }),
-  flush: (timeoutMs: number) => client!.flush({ timeoutMs }),
-  stats: () => client!.stats(),
   identify: (userId: string | undefined) => client!.identify(userId),
-  optOut: () => client!.optOut(),
-  optIn: () => client!.optIn(),
   shutdown: () => client!.shutdown(),
   memory() {
     ;(globalThis as { gc?: () => void }).gc?.()

@@ -13,7 +13,7 @@ import type { ClientProcess } from './start-process.ts'
 export function createProcessDriver(
   name: string,
   start: () => ClientProcess,
-  more: readonly string[] = [],
+  more: readonly string[] = ['device'],
 ): Driver {
   const dir = mkdtempSync(join(tmpdir(), 'intake-client-'))
   const storage = join(dir, 'storage')

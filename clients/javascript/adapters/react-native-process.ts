@@ -4,6 +4,7 @@ import { createContext, runInContext } from 'node:vm'
 import type { createIntake, ReactNativeOptions } from '../src/react-native/index.ts'
 import { bundleEntry } from './bundle.ts'
 import type { SentAttachment } from './driver.ts'
+import { methodsOf } from './methods-of.ts'
 import { createFolderStorage, formOf, pickImages, type File } from './native-host.ts'
 import { serveCalls } from './serve-calls.ts'
 
@@ -47,20 +48,7 @@ serveCalls({
     client = create({ ...options, storage: createFolderStorage(storage, storageHangsMs) })
   },
   clock: setClock,
-  async log(event: string, params: Record<string, unknown>) {
-    const id = client.log(event, params)
-    await client.stored()
-    return { id }
-  },
-  async logs(from: number, count: number, event: string) {
-    for (let n = from; n < from + count; n++) client.log(event, { n })
-    await client.stored()
-    return { stored: count }
-  },
+  ...methodsOf(() => client),
   feedback: (text: string, email: string, attachments: SentAttachment[]) =>
     client.feedback({ text, email, attachments: pickImages(attachments) }),
-  flush: (timeoutMs: number) => client.flush({ timeoutMs }),
-  stats: () => client.stats(),
-  optOut: () => client.optOut(),
-  optIn: () => client.optIn(),
 })

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { createCalls, type Reply } from './calls.ts'
 
 export interface ClientProcess {
   call<Result = unknown>(method: string, ...args: unknown[]): Promise<Result>
@@ -22,22 +23,12 @@ export function startClientProcess(
     execArgv: ['--expose-gc', '--import=tsx', '--conditions=intake:source', ...nodeOptions],
   })
   const exited = once(child, 'exit')
-  const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
-  let last = 0
-  child.on('message', (message: { id: number; result?: unknown; error?: string }) => {
-    calls.get(message.id)?.(message)
-    calls.delete(message.id)
-  })
+  const calls = createCalls(exited)
+  child.on('message', (message: Reply & { id: number }) => calls.settle(message.id, message))
   return {
     call: (method, ...args) =>
-      new Promise((resolve, reject) => {
-        const id = ++last
-        calls.set(id, ({ result, error }) => {
-          if (error === undefined) resolve(result as never)
-          else reject(new Error(error))
-        })
+      calls.call((id, reject) => {
         child.send({ id, method, args }, (error) => error && reject(error))
-        void exited.then(() => reject(new Error('the process has ended')))
       }),
     async kill() {
       child.kill('SIGKILL')

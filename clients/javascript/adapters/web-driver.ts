@@ -143,6 +143,7 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
       'storageHangs',
       'optOut',
       'leavesOut',
+      'device',
     ],
     async init(init: InitOptions) {
       const { clockOffsetMs = 0, storageFull = false, ...rest } = init
