@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +22,23 @@ t.test('a package of pnpm with another hash is not used', async (t) => {
   t.same(readdirSync(join(folder, 'other')), [], 'it is removed')
   write(packageManager.replace(/\+.*/, ''))
   t.throws(() => fetchPnpm(folder, manifest), /needs a version and a hash/)
+})
+
+t.test('if npm cannot fetch pnpm, npm and one sentence say why', async (t) => {
+  const bootstrap = new URL('../tools/scripts/bootstrap.mjs', import.meta.url).href
+  const program = `(await import('${bootstrap}')).pnpm()`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      env: { PATH: process.env['PATH'], npm_config_cache: t.testdir(), npm_config_offline: 'true' },
+      encoding: 'utf8',
+    },
+  )
+  t.equal(status, 1)
+  t.match(stderr, /ENOTCACHED/)
+  t.match(stderr, /^pnpm, which installs the dependencies, could not be fetched: .*pnpm@/m)
+  t.notMatch(stderr, /^ {4}at /m)
 })
 
 t.test('whatever runs pnpm has its hash checked', async (t) => {

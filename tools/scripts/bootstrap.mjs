@@ -23,8 +23,15 @@ const builtProjects = [
 /** Prepares what `npm start`, the command line and `projects` need. Writes to stderr only. */
 export async function bootstrap(...projects) {
   checkNode()
+  reachThisMachine(process.env)
   await installDependencies()
   await build(...projects)
+}
+
+/** Keeps requests to this machine from a proxy that NODE_USE_ENV_PROXY makes `fetch` use (Node 24 and later). */
+export function reachThisMachine(env) {
+  const hosts = [env.no_proxy || env.NO_PROXY, '127.0.0.1'].filter(Boolean).join(',')
+  Object.assign(env, { no_proxy: hosts, NO_PROXY: hosts })
 }
 
 /** The lowest Node version of each release line in package.json, as [major, minor]. */
@@ -62,8 +69,14 @@ export async function installDependencies() {
   writeFileSync(stampFile, wanted)
 }
 
-/** Returns the command that runs pnpm, with the version and the hash in package.json. */
-export const pnpm = () => ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']
+/** Returns the command that runs pnpm, with the version and the hash in package.json. Exits if npm cannot fetch it. */
+export function pnpm() {
+  try {
+    return ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']
+  } catch (error) {
+    return fail(`pnpm, which installs the dependencies, could not be fetched: ${error.message}`)
+  }
+}
 
 /** Compiles the sources that have changed. */
 export async function build(...projects) {

@@ -27,7 +27,7 @@ export function fetchPnpm(
   if (spec === undefined)
     throw new Error('packageManager in package.json needs a version and a hash')
   mkdirSync(folder, { recursive: true })
-  const options = ['--silent', '--prefer-offline', '--pack-destination', folder]
+  const options = ['--loglevel=error', '--prefer-offline', '--pack-destination', folder]
   const name = execFileSync('npm', ['pack', ...options, spec], {
     cwd: folder,
     encoding: 'utf8',
