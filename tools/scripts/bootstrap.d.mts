@@ -1,2 +1,3 @@
 export const root: string
+export function reachThisMachine(env: NodeJS.ProcessEnv): void
 export function packageFolders(): string[]

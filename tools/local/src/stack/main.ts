@@ -71,7 +71,7 @@ async function run() {
   })
 
   try {
-    say(welcome(await stack.start()))
+    say(welcome(await stack.start(), process.env))
   } catch (error) {
     if (ended !== undefined) return // the start was interrupted on request
     await stack.stop()

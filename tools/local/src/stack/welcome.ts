@@ -8,11 +8,14 @@ const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import
 
 const firstQuery = 'SELECT * FROM intake.recent FORMAT PrettyCompact'
 
-/** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
-export function welcome({ endpoints, analystUrl, playUrl }: RunningStack): string {
+/** The text shown at start: the URLs, the key, and one command per operation, ready to paste also behind a proxy. */
+export function welcome(
+  { endpoints, analystUrl, playUrl }: RunningStack,
+  env: NodeJS.ProcessEnv,
+): string {
   const { gateway, gatewayAdmin, workerAdmin, page, apiKey, s3 } = endpoints
   const credentials = credentialsIn(analystUrl)
-  return `
+  const text = `
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
@@ -42,6 +45,8 @@ See them arrive (./intake connect has the lines for your tool):
 
 ${queryCommand(analystUrl)}
 `
+  const hasProxy = env['http_proxy'] || env['all_proxy'] || env['ALL_PROXY']
+  return hasProxy ? text.replaceAll('curl -sS', "curl --noproxy '*' -sS") : text
 }
 
 function exampleContext() {
