@@ -168,7 +168,7 @@ export async function buildApp(
 }
 
 function createEdge(
-  { config, metrics, ports, sweepClock, senders }: AppOptions,
+  { config, metrics, ports, isDraining, sweepClock, senders }: AppOptions,
   outcomes: Outcomes,
   cors: Cors | undefined,
 ): HttpEdge {
@@ -180,6 +180,7 @@ function createEdge(
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes, cors),
     cors,
+    isLeaving: isDraining,
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({

@@ -66,6 +66,7 @@ export async function startGateway(
     overShare?: Record<RecordKind, ReadonlySet<string>>
     clock?: SweepClock
     senders?: AppOptions['senders']
+    isDraining?: () => boolean
     policy?: Partial<GatewayPorts['policy']>
     rules?: readonly RuleChoice[]
     /** Returns the time by which daily limits are counted, in milliseconds since 1970. */
@@ -170,7 +171,7 @@ export async function startGateway(
     }),
     wallMs,
     problems: { present: () => [], note: () => {} },
-    isDraining: () => false,
+    isDraining: options.isDraining ?? (() => false),
     sweepClock: options.clock,
     senders: options.senders,
     metrics: createGatewayMetrics(registry),

@@ -36,6 +36,26 @@ t.test('a new connection evicts the oldest one without a key', async (t) => {
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
 })
 
+t.test(
+  'before a gateway ends, connections close with a response, and none without one',
+  async (t) => {
+    let isDraining = false
+    const gateway = await startGateway(t, { isDraining: () => isDraining })
+    const [early, late] = [await open(t, gateway), await open(t, gateway)]
+    early.write(log)
+    t.match(await received(early, /201 /), /201 [^]*connection: keep-alive/i)
+    isDraining = true
+    // What a client sends behind its last request is not stored, because it gets no response.
+    for (const socket of [early, late]) socket.write(log + log)
+    for (const socket of [early, late])
+      t.match(
+        await received(socket),
+        /^HTTP\/1.1 201 (?:(?!HTTP)[^])*connection: close(?:(?!HTTP)[^])*$/i,
+      )
+    t.equal(gateway.rows('logs').length, 3)
+  },
+)
+
 t.test('connections that send nothing, or half a header, are evicted, too', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
   const [silent, slow] = [await open(t, gateway), await open(t, gateway)]

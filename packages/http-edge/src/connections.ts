@@ -36,6 +36,7 @@ interface Options {
   max: number
   onEnd: (reason: EndReason) => void
   onExchangeEnd: (exchange: Exchange, ms: number) => void
+  isLeaving: () => boolean
   clock: Pick<Clock, 'now'>
 }
 
@@ -44,6 +45,7 @@ export class Connections {
   readonly #max: number
   readonly #onEnd: Options['onEnd']
   readonly #onExchangeEnd: Options['onExchangeEnd']
+  readonly #isLeaving: Options['isLeaving']
   readonly #clock: Options['clock']
   readonly #open = new Set<Connection>()
   readonly #evictionOrder = createEvictionOrder()
@@ -57,11 +59,13 @@ export class Connections {
    * @param options.onEnd called for every connection that this process closes early
    * @param options.onExchangeEnd called once for every request, when its response has been sent or
    * its connection has ended, with the milliseconds since its head arrived
+   * @param options.isLeaving whether each connection closes with its next response
    */
-  constructor({ max, onEnd, onExchangeEnd, clock }: Options) {
+  constructor({ max, onEnd, onExchangeEnd, isLeaving, clock }: Options) {
     this.#max = max
     this.#onEnd = onEnd
     this.#onExchangeEnd = onExchangeEnd
+    this.#isLeaving = isLeaving
     this.#clock = clock
     const finish = this.#finish
     this.#onResponseClose = function () {
@@ -110,6 +114,10 @@ export class Connections {
     connection.unwanted = undefined
     this.#evictionOrder.touch(connection)
     response.on('close', this.#onResponseClose)
+    if (this.#isLeaving()) {
+      connection.isEnding = true
+      response.setHeader('connection', 'close')
+    }
     return exchange
   }
 
