@@ -26,7 +26,7 @@ t.test('a package of pnpm with another hash is not used', async (t) => {
 
 t.test('if npm cannot fetch pnpm, npm and one sentence say why', async (t) => {
   const bootstrap = new URL('../tools/scripts/bootstrap.mjs', import.meta.url).href
-  const program = `(await import('${bootstrap}')).pnpm()`
+  const program = `(await import(${JSON.stringify(bootstrap)})).pnpm()`
   const { status, stderr } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', program],

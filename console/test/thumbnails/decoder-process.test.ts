@@ -284,7 +284,7 @@ t.test('a file that is a picture and something else gets a thumbnail of the pict
 
 t.test('the worker itself never loads sharp', async (t) => {
   const compose = new URL('../../dist/compose.js', import.meta.url).href
-  const print = `await import('${compose}');
+  const print = `await import(${JSON.stringify(compose)});
     console.log((await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('vips'))`
   const options = ['--input-type=module', '--eval', print]
   const { stdout } = await promisify(execFile)(process.execPath, options)
@@ -339,7 +339,7 @@ t.test('a worker without free file descriptors goes on', async (t) => {
   const path = program(
     t,
     `import { openSync } from 'node:fs'
-    import { createDecoder } from '${href}'
+    import { createDecoder } from ${JSON.stringify(href)}
     try { for (;;) openSync('/dev/null', 'r') } catch {}
     const request = { contentType: 'image/jpeg', sha256: '' }
     await createDecoder().examine(Buffer.from('x'), request).catch(({ message }) => console.log(message))

@@ -85,7 +85,7 @@ t.test('an event of a later exit listener is written', async (t) => {
   const storage = createDataDir(t)
   const entry = new URL('../../src/node/index.ts', import.meta.url).href
   const options = JSON.stringify({ ...common, url: nobody, storage, flushIntervalMs: 60_000 })
-  const script = `import { createIntake } from '${entry}'
+  const script = `import { createIntake } from ${JSON.stringify(entry)}
     const client = createIntake(${options})
     process.on('exit', (code) => { client.log('exit', { code }); client.log('last') })
     client.log('normal')
@@ -109,7 +109,7 @@ t.test('without a home directory events wait in memory', async (t) => {
     import os from 'node:os'
     os.homedir = () => { throw new Error('ENOENT') }
     syncBuiltinESMExports()
-    const { createIntake } = await import('${entry}')
+    const { createIntake } = await import(${JSON.stringify(entry)})
     const client = createIntake(${JSON.stringify({ ...common, url: nobody })})
     client.log('tap')
     console.log(JSON.stringify(await client.shutdown({ timeoutMs: 10 })))`
