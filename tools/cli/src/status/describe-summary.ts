@@ -25,7 +25,7 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
 
 /** The state in words: with workers down, gateways may accept all records as usual. */
 function describeState(state: Summary['state'], services: readonly AskedService[]): string {
-  const isAccepting = services.some((one) => one.service === 'gateway' && one.state === 'ok')
+  const isAccepting = services.some((one) => one.service === 'gateway' && one.state !== 'down')
   return state === 'down' && isAccepting ? 'accepting, not storing' : state
 }
 
