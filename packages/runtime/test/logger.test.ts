@@ -53,8 +53,9 @@ t.test(
     const program = fileURLToPath(new URL('log-a-line.mjs', import.meta.url))
     const file = spawnSync(process.execPath, [program], { encoding: 'utf8' }).stdout
     t.match(JSON.parse(file), { level: 30, name: 'test', msg: 'ready', port: 80 })
-    const command = `'${process.execPath}' '${program}'`
-    const terminal = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
+    const env = { ...process.env, NODE: process.execPath, PROGRAM: program }
+    const args = ['-qec', '"$NODE" "$PROGRAM"', '/dev/null']
+    const terminal = spawnSync('script', args, { encoding: 'utf8', env })
     const plain = stripVTControlCharacters(terminal.stdout)
     t.match(plain, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(test\): ready\r?\n {4}port: 80/)
   },
