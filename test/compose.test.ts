@@ -1,8 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
@@ -21,6 +25,7 @@ interface Service {
   read_only?: boolean
   cap_drop?: string[]
   entrypoint?: string[]
+  healthcheck?: { test: string[] }
 }
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -382,3 +387,21 @@ for (const [service, config] of [
     }
   })
 }
+
+const hasWget = spawnSync('wget', ['--version']).status === 0
+
+t.test('health checks use no proxy', { skip: hasWget ? false : 'needs wget' }, async (t) => {
+  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const checks = services.map(([, { healthcheck }]) => healthcheck?.test ?? [])
+  const withWget = checks.filter((test) => test.includes('wget'))
+  t.equal(withWget.length, 2)
+  for (const [, program = '', ...args] of withWget) {
+    const url = new URL(args.pop() ?? '')
+    url.port = String(port)
+    const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' }
+    await t.resolves(promisify(execFile)(program, [...args, url.href], { env }), url.pathname)
+  }
+})
