@@ -1,4 +1,4 @@
-import { whereOf } from './list-records.ts'
+import { readLongRows, whereOf } from './list-records.ts'
 import type { TimeWindow } from './period.ts'
 import { type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
@@ -8,7 +8,7 @@ const rowsMax = 1_000
 
 const columns = {
   time: 'time',
-  written: 'toString(extra.feedback.timestamp)',
+  written: 'substringUTF8(toString(extra.feedback.timestamp), 1, 100)',
   application: 'bundle_identifier',
   version: 'device.version_name',
   os: 'device.os',
@@ -31,13 +31,13 @@ export async function readFeedbackCsv(
 ): Promise<string> {
   const { where, params } = whereOf(withoutPeriod(search), window)
   const names = Object.keys(columns) as (keyof typeof columns)[]
-  const rows = await reader.query<Row>(
-    `SELECT ${names.map((name) => `${columns[name]} AS ${name}_`).join(', ')}
-     FROM intake.feedback
-     WHERE ${where}
-     ORDER BY time DESC, id DESC LIMIT ${rowsMax}`,
+  const rows = await readLongRows<Row>(reader, 'feedback', {
+    columns: names.map((name) => `${columns[name]} AS ${name}_`).join(', '),
+    where,
     params,
-  )
+    orderBy: 'time DESC, id DESC',
+    rowsMax,
+  })
   const lines = rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(','))
   return [names.join(','), ...lines, ''].join('\r\n')
 }

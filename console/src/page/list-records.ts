@@ -94,6 +94,51 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
+/**
+ * ClickHouse can read so many rows of a megabyte within the memory of a query. Anybody with a key
+ * can send such rows.
+ */
+const longRowsMax = 50
+
+/** Reads columns that can be long for the first rows that match, a few rows at a time. */
+export async function readLongRows<Row>(
+  reader: RecordReader,
+  kind: RecordKind,
+  options: {
+    columns: string
+    where: string
+    params: QueryParams
+    orderBy: string
+    rowsMax: number
+  },
+): Promise<Row[]> {
+  const { columns, where, params, orderBy, rowsMax } = options
+  const heads = await reader.query<RecordHead>(
+    `SELECT ${identity} FROM intake.${kind} WHERE ${where} ORDER BY ${orderBy} LIMIT ${rowsMax}`,
+    params,
+  )
+  const rows: Row[] = []
+  for (let at = 0; at < heads.length; at += longRowsMax) {
+    const some = heads.slice(at, at + longRowsMax)
+    const found = await reader.query<Row>(
+      `SELECT ${columns} FROM intake.${kind}
+       WHERE time IN {times:Array(DateTime64(3, 'UTC'))} AND (${identity}) IN (
+         SELECT one.1, one.2, one.3, one.4 FROM (SELECT arrayJoin(arrayZip(
+           {applications:Array(String)}, {times:Array(DateTime64(3, 'UTC'))}, {ids:Array(UUID)},
+           {devices:Array(UUID)})) AS one))
+       ORDER BY ${orderBy} LIMIT ${some.length}`,
+      {
+        applications: some.map((head) => head.bundle_identifier),
+        times: some.map(({ time }) => time),
+        ids: some.map(({ id }) => id),
+        devices: some.map((head) => head.device_uuid),
+      },
+    )
+    rows.push(...found)
+  }
+  return rows
+}
+
 export function whereOf(
   search: Search,
   window: TimeWindow,

@@ -1,5 +1,5 @@
 import { dayMs, limits } from '@intake/contract'
-import { summaries, whereOf } from './list-records.ts'
+import { readLongRows, summaries, whereOf } from './list-records.ts'
 import type { NameCount } from './read-counts.ts'
 import type { TimeWindow } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
@@ -51,11 +51,8 @@ function readArrived(
   { window, rowsMax }: { window: TimeWindow; rowsMax: number },
 ): Promise<EventSummary[]> {
   const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
-  return reader.query<EventSummary>(
-    `SELECT ${summaries.logs} FROM intake.logs WHERE ${where}
-     ORDER BY received_at DESC, time DESC, id DESC LIMIT ${rowsMax}`,
-    params,
-  )
+  const orderBy = 'received_at DESC, time DESC, id DESC'
+  return readLongRows(reader, 'logs', { columns: summaries.logs, where, params, orderBy, rowsMax })
 }
 
 export function readFrequentArrivals(reader: RecordReader, search: Search, nowMs: number) {
