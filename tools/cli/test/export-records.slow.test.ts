@@ -173,6 +173,32 @@ t.test('an export killed at any write, and repeated, has the same files', async 
   t.same(manifestsOf(name).map(same), manifestsOf('undisturbed').map(same))
 })
 
+t.test('what needs too much memory is exported in smaller files', async (t) => {
+  const name = 'large'
+  const run = (rowsMax: number) =>
+    exportRecords({
+      clickhouse: {
+        ...clickhouse,
+        async bytes(...query) {
+          const content = await clickhouse.bytes(...query)
+          if (content.rows <= rowsMax) return content
+          throw new ClickHouseError('no', { kind: 'split', code: 241, isTooLarge: true })
+        },
+      },
+      installation: 'one',
+      target: createFolderTarget(folderOf(name)),
+      scope: { kinds: ['logs', 'feedback'], bundles: [], database: 'intake' },
+      progress: () => undefined,
+    })
+  await t.rejects(run(0), { code: 241 }, 'one record is too large')
+  const made = await run(10)
+  t.ok(made.every(({ files }) => files.every(({ rows }) => rows <= 10)))
+  t.same(await readExport(name), await visible())
+  const named = made.flatMap(({ files }) => files.map(({ path }) => path))
+  const stored = readdirSync(folderOf(name), { recursive: true }).map(String)
+  t.same(stored.filter((path) => path.endsWith('.parquet')).toSorted(), named.toSorted())
+})
+
 t.test('each record is in one file, deletions and corrections follow', async (t) => {
   const to = ['export', '--to', `dir:${folderOf('lake')}`]
   t.match(await intake(to), {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { hash } from 'node:crypto'
-import type { ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
 import { readPeriods } from '../retention/periods.ts'
@@ -16,6 +16,7 @@ import {
   type Plan,
 } from './manifest.ts'
 import {
+  dividePart,
   divideWindow,
   fingerprintChanges,
   readCorrections,
@@ -205,17 +206,31 @@ async function writeWindow(
   last: StoredManifest | undefined,
 ): Promise<StoredManifest> {
   const { clickhouse, target, scope, installation, progress } = options
-  const { number, window, parts, changes, changesFrom } = plan
+  const { number, window, changes, changesFrom } = plan
   const put = async (path: string, { bytes, rows, sha256 }: Content): Promise<ExportFile> => {
     await target.write(path, bytes)
     await writeLock(target)
     return { path, rows, sha256 }
   }
   const files: ExportFile[] = []
-  for (const part of parts) {
+  let { parts } = plan
+  for (let at = 0; at < parts.length;) {
+    const part = parts[at]!
     const path = `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`
-    files.push(await put(path, await readPart(clickhouse, scope, part)))
-    progress(`${path}: ${files.at(-1)?.rows} records`)
+    const content = await unlessTooLarge(readPart(clickhouse, scope, part))
+    if (content instanceof ClickHouseError) {
+      const smaller = await dividePart(clickhouse, scope, part)
+      if (smaller.length < 2) throw content
+      parts = parts.toSpliced(at, 1, ...smaller)
+      // An earlier run may have written it whole, when ClickHouse had more memory.
+      await target.remove(path)
+      // A run that repeats this one writes the same files.
+      await target.write(planPath, encode({ ...plan, parts }))
+      continue
+    }
+    files.push(await put(path, content))
+    progress(`${path}: ${content.rows} records`)
+    at++
   }
   const times = { from: changesFrom, until: changes.until }
   const deletions = await readDeletions(clickhouse, scope, times)
@@ -247,6 +262,13 @@ async function writeWindow(
   await target.write(manifestPath(number), bytes)
   return { manifest, sha256: hash('sha256', bytes) }
 }
+
+/** Resolves to the error if ClickHouse has too little memory for the whole content. */
+const unlessTooLarge = (content: Promise<Content>): Promise<Content | ClickHouseError> =>
+  content.catch((error: unknown) => {
+    if (error instanceof ClickHouseError && error.isTooLarge) return error
+    throw error
+  })
 
 /** The day of arrival, which a window does not exceed. */
 const dayOf = ({ until }: { until: string }) =>

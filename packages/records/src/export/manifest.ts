@@ -50,13 +50,19 @@ export interface Manifest {
   dropped_before: Partial<Record<RecordTable, string | null>>
 }
 
+/** A part of a window, which becomes a file. The times are those of `received_at`. */
+export interface Part {
+  kind: RecordTable
+  from: string
+  until: string
+}
+
 /** What a run has begun, so that the next one repeats it under the same names. */
 export interface Plan {
   number: number
   scope: ExportScope
   window: Manifest['window']
-  /** The parts of the window, each a file. The times are those of `received_at`. */
-  parts: { kind: RecordTable; from: string; until: string }[]
+  parts: readonly Part[]
   changes: ChangesRead
   /** From when on changes are read. */
   changesFrom: string

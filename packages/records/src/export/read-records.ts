@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isoTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 import { tombstoneVer } from '../erasure/tombstones.ts'
 import { ageDays } from '../follow-records.ts'
-import type { ChangesRead, ExportFile, ExportScope } from './manifest.ts'
+import type { ChangesRead, ExportFile, ExportScope, Part } from './manifest.ts'
 
 type Reader = Pick<ClickHouse, 'query' | 'bytes'>
 
@@ -63,37 +63,56 @@ export async function readFirstArrival(
   return first === undefined ? undefined : isoTime(first)
 }
 
-/** Divides a window into parts of about `rowsMax` records, but never within a second. */
+/** Divides a window into parts of about `rowsMax` records, but never within a unit of time. */
 export async function divideWindow(
   clickhouse: Reader,
   kind: RecordTable,
   scope: ExportScope,
-  options: { window: { from: string; until: string }; rowsMax: number },
+  options: { window: { from: string; until: string }; rowsMax: number; unitMs?: number },
 ): Promise<{ from: string; until: string }[]> {
-  const { window, rowsMax } = options
-  const seconds = await clickhouse.query<{ second: number; rows: number }>(
-    `SELECT toUnixTimestamp(received_at) AS second, count() AS rows ${arrived(kind, scope)}
-     GROUP BY second ORDER BY second`,
+  const { window, rowsMax, unitMs = 1_000 } = options
+  const units = await clickhouse.query<{ unit: number; rows: number }>(
+    `SELECT intDiv(toUnixTimestamp64Milli(received_at), ${unitMs}) AS unit, count() AS rows
+     ${arrived(kind, scope)} GROUP BY unit ORDER BY unit`,
     paramsOf(scope, { ...window }),
   )
   const cuts: string[] = []
   let rows = 0
-  for (const one of seconds) {
+  for (const one of units) {
     if (rows > 0 && rows + one.rows > rowsMax) {
-      cuts.push(new Date(one.second * 1_000).toISOString())
+      cuts.push(new Date(one.unit * unitMs).toISOString())
       rows = 0
     }
     rows += one.rows
   }
-  if (seconds.length === 0) return []
+  if (units.length === 0) return []
   const bounds = [window.from, ...cuts, window.until]
   return bounds.slice(1).map((until, place) => ({ from: bounds[place] ?? until, until }))
+}
+
+/**
+ * Divides a part whose records need too much memory. Returns one part if all arrived in one
+ * millisecond.
+ */
+export async function dividePart(
+  clickhouse: Reader,
+  scope: ExportScope,
+  part: Part,
+): Promise<Part[]> {
+  const { kind, from, until } = part
+  const rows = await countArrived(clickhouse, kind, scope, part)
+  const divided = await divideWindow(clickhouse, kind, scope, {
+    window: { from, until },
+    rowsMax: Math.ceil(rows / 8),
+    unitMs: 1,
+  })
+  return divided.map((one) => ({ kind, ...one }))
 }
 
 export async function readPart(
   clickhouse: Reader,
   scope: ExportScope,
-  part: { kind: RecordTable; from: string; until: string },
+  part: Part,
 ): Promise<Content> {
   const columns = await plainColumns(clickhouse, `${scope.database}.${part.kind}_flat`)
   return readParquet(
