@@ -52,6 +52,19 @@ t.test('text of a cell after its closing quote is kept', async (t) => {
   ])
 })
 
+t.test('a cell of many lines is read in the time of one line', async (t) => {
+  const cells = ['\n', 'a\n', '""\n'].map((line) => line.repeat(100_000))
+  const lines = cells.map((cell) => `"x${cell}",1`)
+  const began = process.cpuUsage()
+  const rows = await read('csv', `a,b\n${lines.join('\n')}\n`)
+  t.ok(process.cpuUsage(began).user < 5_000_000)
+  t.ok(rows.every(({ text }, n) => text === lines[n]) && rows.length === lines.length)
+  t.same(
+    rows.map(({ columns }) => columns),
+    cells.map((cell) => ({ a: `x${cell.replaceAll('""', '"')}`, b: '1' })),
+  )
+})
+
 t.test('a record with more cells than the header has no columns', async (t) => {
   const rows = await read('csv', 'price,note\n1,5,a\n2,b,\n3\n')
   t.strictSame(

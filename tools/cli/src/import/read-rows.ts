@@ -22,21 +22,21 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const share = () => (size === 0 ? 1 : file.bytesRead / size)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   let line = 0
-  let begun: { text: string; line: number } | undefined
+  let begun: { text: string; line: number; record: OpenRecord } | undefined
   let header: string[] | undefined
   for await (const read of splitLines(input)) {
     line++
+    const { line: first = line, record } = begun ?? {}
     const text = begun === undefined ? read : `${begun.text}\n${read}`
-    const first = begun?.line ?? line
     begun = undefined
-    if (text.trim() === '') continue
+    if (record === undefined && text.trim() === '') continue
     if (format === 'json') {
       yield { line: first, text, columns: {}, share: share() }
       continue
     }
-    const cells = parseCsv(text)
-    if (cells === undefined) {
-      begun = { text, line: first }
+    const cells = parseCsv(read, record)
+    if (!Array.isArray(cells)) {
+      begun = { text, line: first, record: cells }
       if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
     } else if (header === undefined) header = cells
     else {
@@ -68,31 +68,40 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string>
 /** A longer record of CSV is a quote that is not closed. */
 const recordLengthMax = 1024 * 1024
 
-/** Parses a record of CSV (RFC 4180); undefined if it ends inside quotes. */
-function parseCsv(text: string): string[] | undefined {
-  const cells: string[] = []
+/** A record of CSV that ends inside quotes. */
+interface OpenRecord {
+  cells: string[]
+  /** The beginning of the next cell. */
+  cell: string
+}
+
+/**
+ * Parses a line of CSV (RFC 4180).
+ *
+ * @param open the record that the line continues
+ */
+function parseCsv(line: string, open?: OpenRecord): string[] | OpenRecord {
+  const cells = open?.cells ?? []
+  let quoted = open && `${open.cell}\n`
   for (let at = 0; ;) {
-    if (text[at] !== '"') {
-      const end = text.indexOf(',', at)
-      cells.push(text.slice(at, end === -1 ? undefined : end))
-      if (end === -1) return cells
-      at = end + 1
-      continue
+    if (quoted === undefined && line[at] === '"') {
+      quoted = ''
+      at++
     }
-    let cell = ''
-    for (at++; ;) {
-      const end = text.indexOf('"', at)
-      if (end === -1) return undefined
-      cell += text.slice(at, end)
+    while (quoted !== undefined) {
+      const end = line.indexOf('"', at)
+      if (end === -1) return { cells, cell: quoted + line.slice(at) }
+      quoted += line.slice(at, end)
       at = end + 1
-      if (text[at] !== '"') break
-      cell += '"'
+      if (line[at] !== '"') break
+      quoted += '"'
       at++
     }
     // What follows the quote belongs to the cell.
-    const end = text.indexOf(',', at)
-    cells.push(cell + text.slice(at, end === -1 ? undefined : end))
+    const end = line.indexOf(',', at)
+    cells.push((quoted ?? '') + line.slice(at, end === -1 ? undefined : end))
     if (end === -1) return cells
+    quoted = undefined
     at = end + 1
   }
 }
