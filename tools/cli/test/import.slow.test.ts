@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -166,8 +166,11 @@ t.test('rejected lines have reasons, and the rest is imported', async (t) => {
     JSON.stringify(good({ event: 'noise' })),
   ]
   const file = write('mixed.ndjson', `${lines.join('\n')}\n\n`)
+  // An archive with the file may have had a link beside it.
+  symlinkSync(write('profile', 'untouched'), `${file}.rejected.ndjson`)
   const result = await intake(['import', file, '--map', 'posthog', '--bundle', bundle])
   t.match(result, { code: 2, stdout: /^101 records imported, 8 rejected, 1 left out by rules$/m })
+  t.equal(readFileSync(join(dataDir, 'profile'), 'utf8'), 'untouched')
   const rejected = readFileSync(`${file}.rejected.ndjson`, 'utf8').trim().split('\n')
   t.match(
     rejected.map((line) => JSON.parse(line) as unknown),

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
@@ -96,7 +96,8 @@ async function run(file: string, options: Options): Promise<void> {
       },
       async onRejected({ line, text }, reason) {
         const entry = `${JSON.stringify({ line, reason, source: text })}\n`
-        // The first one replaces what an earlier import has left.
+        // The first one replaces what an earlier import has left, or a link that came with the file.
+        if (!hasRejected && options.rejected === undefined) await rm(rejected, { force: true })
         await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
         hasRejected = true
       },
