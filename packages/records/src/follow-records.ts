@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ClickHouse, QueryParams, RecordTable } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  type ClickHouse,
+  type QueryParams,
+  type RecordTable,
+} from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
 import { identity } from './identity.ts'
 import { rowsAfter } from './rows-after.ts'
@@ -86,10 +91,11 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
     const { until, behind } = await readWatermark(options)
     for await (const keys of readKeys(options, from)) {
       for (const some of groupUnseen(keys, (key) => shown.has(identityOf(key)))) {
-        const lines = await readRecords(options, some)
-        for (const key of some) shown.set(identityOf(key), key.received_at)
-        yield { lines, completeUntil: undefined, behindSeconds: 0 }
-        if (signal.aborted) return
+        for await (const { lines, of } of readParts(options, some)) {
+          for (const key of of) shown.set(identityOf(key), key.received_at)
+          yield { lines, completeUntil: undefined, behindSeconds: 0 }
+          if (signal.aborted) return
+        }
       }
     }
     // Every record that arrived before `until` was visible when `until` was read. This poll read
@@ -162,6 +168,34 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
   }
 }
 
+/** The records of one statement. They become one text, of which Node allows half a gigabyte. */
+const resultBytesMax = 128 * 1024 * 1024
+/** ClickHouse's code for a result that is larger than `max_result_bytes`. */
+const resultTooLarge = 396
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof ClickHouseError && (error.isTooLarge || error.code === resultTooLarge)
+
+/** Reads these records; if they are too large for one statement, each half of them by itself. */
+async function* readParts(
+  options: FollowOptions,
+  keys: readonly Key[],
+): AsyncGenerator<{ lines: string[]; of: readonly Key[] }> {
+  let lines: string[] | undefined
+  try {
+    lines = await readRecords(options, keys)
+  } catch (error) {
+    if (!isTooLarge(error) || keys.length === 1) throw error
+  }
+  if (lines !== undefined) {
+    yield { lines, of: keys }
+    return
+  }
+  const middle = Math.ceil(keys.length / 2)
+  yield* readParts(options, keys.slice(0, middle))
+  yield* readParts(options, keys.slice(middle))
+}
+
 /**
  * Reads the columns of these records, in the order of their arrival. Records that were erased
  * meanwhile are missing. Reads few records by their ids, and many by their arrival.
@@ -181,7 +215,8 @@ async function readRecords(options: FollowOptions, keys: readonly Key[]): Promis
        ...own,
        ...conditions,
      ].join(' AND ')}
-     ORDER BY received_at, time, id, device_uuid`,
+     ORDER BY received_at, time, id, device_uuid
+     SETTINGS max_result_bytes = ${resultBytesMax}`,
     {
       ...params,
       first: times[0],

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
 import { followRecords } from '../src/index.ts'
 
 const hour = '2026-11-26 10'
@@ -47,6 +48,45 @@ t.test('many new records beside an old one are not read with all between them', 
       { poll: 2, ids: 0, first: `${hour}:59:00.000` },
     ],
   )
+})
+
+t.test('records that are too large for one statement are read by several', async (t) => {
+  for (const code of [241, 396]) {
+    const keys = Array.from({ length: 500 }, (_, n) => keyOf(n))
+    const ending = new AbortController()
+    const following = followRecords({
+      clickhouse: {
+        async query<Row>(sql: string) {
+          return (sql.includes('watermark') ? [] : keys) as Row[]
+        },
+        async lines(_, { ids, first_received, last_received } = {}) {
+          const found = keys.filter(
+            ({ id, received_at }) =>
+              (ids as string[] | undefined)?.includes(id) ??
+              (received_at >= String(first_received) && received_at <= String(last_received)),
+          )
+          if (found.length > 100) {
+            throw new ClickHouseError('no', { kind: 'split', code, isTooLarge: code === 241 })
+          }
+          return found.map(({ id }) => `{"key_of_line":"${id} device shop","id":"${id}"}`)
+        },
+      },
+      kind: 'logs',
+      filter: {},
+      since: `${hour}:00:00.000`,
+      columns: 'id',
+      signal: ending.signal,
+    })
+    const shown: string[] = []
+    for await (const { lines } of following) {
+      shown.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id))
+      if (lines.length === 0) ending.abort()
+    }
+    t.same(
+      shown,
+      keys.map(({ id }) => id),
+    )
+  }
 })
 
 t.test('following ends at once although ClickHouse does not respond', async (t) => {
