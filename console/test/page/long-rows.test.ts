@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { QueryParams } from '@intake/clickhouse'
 import { readFeedbackCsv } from '../../src/page/feedback-csv.ts'
+import { listRecords } from '../../src/page/list-records.ts'
 import { pollArrivals } from '../../src/page/live-events.ts'
 import type { RecordReader } from '../../src/page/records.ts'
 
@@ -26,19 +27,29 @@ function createReader(count: number) {
   return { reader, heads, read }
 }
 
-t.test('a poll of live reads at most 50 rows of any size at once', async (t) => {
+t.test('a poll of live reads at most 25 rows of any size at once', async (t) => {
   const { reader, heads, read } = createReader(120)
   const { rows } = await pollArrivals(reader, {}, { sinceMs: 0, nowMs: 1 })
-  t.same(read, [50, 50, 20])
+  t.same(read, [25, 25, 25, 25, 20])
   t.same(
     rows.map(({ id }) => id),
     heads.map(({ id }) => id),
   )
 })
 
-t.test('a file of feedback reads at most 50 rows of any size at once', async (t) => {
+t.test('a list of events reads at most 25 rows of any size at once', async (t) => {
+  const { reader, heads, read } = createReader(40)
+  const { rows } = await listRecords(reader, 'logs', { from: new Date(Date.now() - 1_000) })
+  t.same(read, [25, 15])
+  t.same(
+    rows.map(({ id }) => id),
+    heads.map(({ id }) => id),
+  )
+})
+
+t.test('a file of feedback reads at most 25 rows of any size at once', async (t) => {
   const { reader, heads, read } = createReader(70)
   const csv = await readFeedbackCsv(reader, {}, { from: 0, to: 1 })
-  t.same(read, [50, 20])
+  t.same(read, [25, 25, 20])
   t.ok(heads.every(({ id }) => csv.includes(id)))
 })
