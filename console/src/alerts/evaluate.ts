@@ -6,6 +6,7 @@ import {
   countEvents,
   createKnownCrashes,
   createUsualCounts,
+  findSenders,
 } from '@intake/records'
 import { countApart } from './count-apart.ts'
 import { judge, type AlertState, type Found } from './judge.ts'
@@ -21,8 +22,11 @@ export interface Situation {
   nowMs: number
   /** Everything that arrived before is visible; undefined if that is not known. */
   visibleUntilMs: number | undefined
-  /** The last minute in which a gateway refused log events that can succeed later. */
-  refusedAtMs: number | undefined
+  /**
+   * The ids of the API keys with which gateways have lately refused log events that can succeed
+   * later; empty for requests that were refused before their key was read.
+   */
+  refusedKeys: readonly string[]
 }
 
 /** The watermark is some 15 seconds behind while all is well. */
@@ -34,10 +38,10 @@ const refusals = Object.entries(errorCatalogue)
   .map(([code]) => code)
 
 export async function readSituation(reader: Pick<ClickHouse, 'query'>): Promise<Situation> {
-  const [row] = await reader.query<Record<'now' | 'until' | 'refused', string | null>>(
+  const [row] = await reader.query<Record<'now' | 'until', string | null> & { refused: string[] }>(
     `SELECT now64(3, 'UTC') AS now,
        (SELECT maxOrNull(visible_until) FROM intake.watermark WHERE kind = 'logs') AS until,
-       (SELECT maxOrNull(minute) FROM intake.outcomes
+       (SELECT groupUniqArray(api_key_id) FROM intake.outcomes
         WHERE minute >= now64(3, 'UTC') - toIntervalMillisecond(${refusedMs}) AND kind IN ('logs', '')
           AND code IN {refusals:Array(String)}) AS refused`,
     { refusals },
@@ -47,8 +51,22 @@ export async function readSituation(reader: Pick<ClickHouse, 'query'>): Promise<
   return {
     nowMs: ms(row?.now) ?? Date.now(),
     visibleUntilMs: ms(row?.until),
-    refusedAtMs: ms(row?.refused),
+    refusedKeys: row?.refused ?? [],
   }
+}
+
+/**
+ * Returns which of the applications may lack events that gateways refused. Refusals with the keys
+ * of others do not count: with them, one sender could hide that another is silent.
+ */
+async function findRefused(
+  reader: Pick<ClickHouse, 'query'>,
+  bundles: readonly string[],
+  { refusedKeys: apiKeyIds, nowMs }: Situation,
+): Promise<ReadonlySet<string>> {
+  if (bundles.length === 0 || apiKeyIds.length === 0) return new Set()
+  if (apiKeyIds.includes('')) return new Set(bundles)
+  return findSenders(reader, { bundles, apiKeyIds }, nowMs)
 }
 
 /**
@@ -80,7 +98,8 @@ export function createEvaluation(options: {
     }, apart),
   }
 
-  return async (alerts, { nowMs, visibleUntilMs, refusedAtMs }) => {
+  return async (alerts, situation) => {
+    const { nowMs, visibleUntilMs } = situation
     const isBehind = visibleUntilMs === undefined || nowMs - visibleUntilMs > behindMs
     const toMs = isBehind ? nowMs : visibleUntilMs
     const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
@@ -92,13 +111,19 @@ export function createEvaluation(options: {
     const shares = await ofAll.shares(ofShares, times)
     const usual = await ofAll.usual(ofTimes, times)
     const crashes = await ofAll.crashes(ofCrashes, times)
-    const circumstances = { isBehind, wasRefusing: refusedAtMs !== undefined }
+    const valueOf = ({ id }: Alert) => events.get(id) ?? shares.get(id)
+    const silent = alerts.filter(
+      (one) => one.condition === 'below' && (valueOf(one) ?? Infinity) < one.threshold,
+    )
+    const bundles = silent.map(({ bundle }) => bundle)
+    const refused = await findRefused(reader, bundles, situation).catch((error: unknown) => {
+      onError(error)
+      return new Set(bundles)
+    })
     return alerts.map((alert) => {
-      const { id } = alert
-      const found = crashes.get(id) ?? {
-        value: events.get(id) ?? shares.get(id),
-        usual: usual.get(id),
-      }
+      const { id, bundle } = alert
+      const found = crashes.get(id) ?? { value: valueOf(alert), usual: usual.get(id) }
+      const circumstances = { isBehind, wasRefusing: refused.has(bundle) }
       return { alert, found, state: judge(alert, found, circumstances) }
     })
   }

@@ -78,7 +78,7 @@ async function evaluate(
     situation: async () => ({
       nowMs,
       visibleUntilMs: nowMs - behindMs,
-      refusedAtMs: undefined,
+      refusedKeys: [],
       ...given,
     }),
     onError(error) {
@@ -149,15 +149,16 @@ t.test('while records are behind there is neither silence nor recovery', async (
   t.same(await evaluate([silence, spike], caughtUp), [`${spike.id}-1`], 'it was never over')
   t.same(await statesOf(silence, spike), ['ok', 'firing'])
   t.same(
-    await evaluate([silence, spike], start + 90 * minuteMs, { refusedAtMs: start }),
+    await evaluate([silence, spike], start + 90 * minuteMs, { refusedKeys: ['key-1'] }),
     [`${spike.id}-1`, `${spike.id}-4`],
     'a recovery that is one',
   )
   t.same(await statesOf(silence, spike), ['unknown', 'ok'], 'gateways have refused events')
-  const silent = await evaluate([silence, spike], start + 92 * minuteMs)
+  const ofOthers = { refusedKeys: ['key-2'] }
+  const silent = await evaluate([silence, spike], start + 92 * minuteMs, ofOthers)
   t.ok(
     silent.some((id) => id.startsWith(`${silence.id}-`)),
-    'a silence that is one',
+    'a silence that is one, although the key of another application was refused',
   )
 })
 
