@@ -29,12 +29,10 @@ export async function readFeedbackCsv(
   search: Search,
   window: TimeWindow,
 ): Promise<string> {
-  const { where, params } = whereOf(withoutPeriod(search), window)
   const names = Object.keys(columns) as (keyof typeof columns)[]
   const rows = await readLongRows<Row>(reader, 'feedback', {
+    ...whereOf(withoutPeriod(search), window),
     columns: names.map((name) => `${columns[name]} AS ${name}_`).join(', '),
-    where,
-    params,
     orderBy: 'time DESC, id DESC',
     rowsMax,
   })

@@ -78,31 +78,19 @@ async function readWindow<Kind extends RecordKind>(
   options: { search: Search; window: TimeWindow; rowsMax: number; ascending?: boolean },
 ): Promise<Summaries[Kind][]> {
   const { search, window, rowsMax, ascending = false } = options
-  return readLongRows(reader, kind, {
-    columns: summaries[kind],
-    ...whereOf(search, window),
-    orderBy: order.map((name) => `${name} ${ascending ? 'ASC' : 'DESC'}`).join(', '),
-    rowsMax,
-  })
+  const orderBy = order.map((name) => `${name} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
+  const chosen = { ...whereOf(search, window), columns: summaries[kind], orderBy, rowsMax }
+  return readLongRows(reader, kind, chosen)
 }
 
-/**
- * Anybody with a key can send rows of a megabyte. Reading so many of them takes 130 MB and a tenth
- * of a second; twice as many at once take ten times as long.
- */
+/** So many rows of a megabyte, which anybody with a key can send, take 130 MB to read. */
 const longRowsMax = 25
 
 /** Finds the first rows that match, then reads columns that can be long, a few rows at a time. */
 export async function readLongRows<Row>(
   reader: RecordReader,
   kind: RecordKind,
-  options: {
-    columns: string
-    where: string
-    params: QueryParams
-    orderBy: string
-    rowsMax: number
-  },
+  options: ReturnType<typeof whereOf> & { columns: string; orderBy: string; rowsMax: number },
 ): Promise<Row[]> {
   const { columns, where, params, orderBy, rowsMax } = options
   const heads = await reader.query<RecordHead>(
@@ -112,7 +100,7 @@ export async function readLongRows<Row>(
   const rows: Row[] = []
   for (let at = 0; at < heads.length; at += longRowsMax) {
     const some = heads.slice(at, at + longRowsMax)
-    const found = await reader.query<Row>(
+    const found = reader.query<Row>(
       `SELECT ${columns} FROM intake.${kind}
        WHERE time IN {times:Array(DateTime64(3, 'UTC'))} AND (${identity}) IN (
          SELECT one.1, one.2, one.3, one.4 FROM (SELECT arrayJoin(arrayZip(
@@ -126,7 +114,7 @@ export async function readLongRows<Row>(
         devices: some.map((head) => head.device_uuid),
       },
     )
-    rows.push(...found)
+    rows.push(...(await found))
   }
   return rows
 }

@@ -50,9 +50,9 @@ function readArrived(
   search: Search,
   { window, rowsMax }: { window: TimeWindow; rowsMax: number },
 ): Promise<EventSummary[]> {
-  const { where, params } = whereOf(withoutPeriod(search), window, 'received_at')
+  const chosen = whereOf(withoutPeriod(search), window, 'received_at')
   const orderBy = 'received_at DESC, time DESC, id DESC'
-  return readLongRows(reader, 'logs', { columns: summaries.logs, where, params, orderBy, rowsMax })
+  return readLongRows(reader, 'logs', { ...chosen, columns: summaries.logs, orderBy, rowsMax })
 }
 
 export function readFrequentArrivals(reader: RecordReader, search: Search, nowMs: number) {
