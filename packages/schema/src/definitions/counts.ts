@@ -35,7 +35,7 @@ const catalogueKey = {
 const hourColumn = "CAST(hours_raw.hour, 'DateTime64(3, ''UTC'')') AS hour"
 
 /** Whether a day has all names. If it was cut, a name that is missing in it may have been sent. */
-const isWhole = `length(entries) < ${limits.catalogueEntries} AND NOT has(entries.event, '')`
+const isWhole = `length(entries.event) < ${limits.catalogueEntries} AND NOT has(entries.event, '')`
 
 const numbersIn = (text: string) =>
   `arrayMap(digits -> toInt64OrZero(digits), extractAll(${text}, '[0-9]+'))`
@@ -50,19 +50,24 @@ export const orderedVersion = (code: string, name: string): string => `if(isNull
         ${numbersIn(name)}, ${name}),
       ([assumeNotNull(${code})], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(${code}))))`
 
-/** An application with version codes is compared by these alone. */
-const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
-    ${orderedVersion('entry.version_code', 'entry.version_name')} AS ordered, ordered.4 AS version,
-    arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
+/**
+ * The types of each event and param by version. An application with version codes is compared by
+ * these alone. Entries are most of what is read, so only the necessary fields are joined, and
+ * versions are ordered after grouping.
+ */
+const typesByVersion = `SELECT bundle_identifier, event, param,
+    ${orderedVersion('version_code', 'version_name')} AS ordered,
+    arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types
   FROM intake.days_raw FINAL
-  ARRAY JOIN entries AS entry
+  ARRAY JOIN entries.event AS event, entries.param AS param, entries.type AS type,
+    entries.version_code AS version_code, entries.version_name AS name
   WHERE ${isWhole} AND if(
     bundle_identifier IN (
       SELECT bundle_identifier FROM intake.days_raw FINAL
-      WHERE arrayExists(one -> isNotNull(one.version_code), entries)),
-    isNotNull(entry.version_code),
-    entry.version_name != '')
-  GROUP BY bundle_identifier, event, param, ordered`
+      WHERE arrayExists(code -> isNotNull(code), entries.version_code)),
+    isNotNull(version_code),
+    name != '')
+  GROUP BY bundle_identifier, event, param, version_code, if(isNull(version_code), name, '') AS version_name`
 
 /**
  * The tables of counts and their views. The counts have a row per application and hour or day. A
@@ -136,26 +141,29 @@ GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
       before: 'Types in version_from; empty if new.',
       after: 'Types in version_to; empty if gone.',
     },
+    // A name that is used twice in WITH is computed twice, so each is used once.
     select: `WITH
   by_version AS (${typesByVersion}),
   by_name AS (
-    SELECT bundle_identifier, event, param, groupArray(version) AS versions, groupArray(types) AS types
+    SELECT bundle_identifier, event, param, groupArray(ordered) AS all_ordered,
+      (param, groupArray(ordered.4), groupArray(types)) AS name
     FROM by_version GROUP BY bundle_identifier, event, param),
-  pairs AS (
-    SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to, pair.3 AS versions_ago
-    FROM (
-      SELECT bundle_identifier, arrayMap(one -> one.4, arraySort(groupUniqArray(ordered))) AS all_versions
-      FROM by_version GROUP BY bundle_identifier)
-    ARRAY JOIN arrayZip(arrayPopBack(all_versions), arrayPopFront(all_versions),
-      reverse(range(length(all_versions) - 1))) AS pair),
-  events AS (SELECT bundle_identifier, event, versions AS event_versions FROM by_name WHERE param = '')
-SELECT bundle_identifier, version_from, version_to, versions_ago, event, param,
-  multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
-  types[indexOf(versions, version_from)] AS before, types[indexOf(versions, version_to)] AS after
-FROM by_name
-INNER JOIN pairs USING (bundle_identifier)
-INNER JOIN events USING (bundle_identifier, event)
-WHERE before != after AND (param = '' OR (has(event_versions, version_from) AND has(event_versions, version_to)))`,
+  by_event AS (
+    SELECT bundle_identifier, groupUniqArrayArray(all_ordered) AS all_ordered,
+      (event, anyIf(name.2, param = ''), groupArray(name)) AS one
+    FROM by_name GROUP BY bundle_identifier, event),
+  by_application AS (
+    SELECT bundle_identifier, groupArray(one) AS events,
+      arrayMap(one -> one.4, arraySort(groupUniqArrayArray(all_ordered))) AS versions
+    FROM by_event GROUP BY bundle_identifier)
+SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to, pair.3 AS versions_ago,
+  one.1 AS event, name.1 AS param, multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
+  name.3[indexOf(name.2, version_from)] AS before, name.3[indexOf(name.2, version_to)] AS after
+FROM by_application
+ARRAY JOIN events AS one
+ARRAY JOIN one.3 AS name
+ARRAY JOIN arrayZip(arrayPopBack(versions), arrayPopFront(versions), reverse(range(length(versions) - 1))) AS pair
+WHERE before != after AND (param = '' OR (has(one.2, version_from) AND has(one.2, version_to)))`,
   },
   {
     name: 'warnings',
