@@ -38,7 +38,7 @@ GRANT SELECT(table) ON intake.dead_letters TO worker;
 GRANT SELECT(kind, visible_until) ON intake.watermark TO worker;
 GRANT SELECT(query_id, user, query) ON system.processes TO worker;
 -- as the profile `analyst` of users.xml; of a setting that your version does not know, leave out the entry
-CREATE SETTINGS PROFILE analyst SETTINGS readonly = 2, session_timezone = 'UTC', final = 1 CONST,
+CREATE SETTINGS PROFILE analyst SETTINGS readonly = 2, session_timezone = 'UTC', final = 1 CONST, distributed_product_mode = 'global',
   use_skip_indexes_if_final_exact_mode = 1 CONST, optimize_move_to_prewhere_if_final = 1, json_type_escape_dots_in_keys = 1,
   precise_float_parsing = 1, allow_suspicious_types_in_group_by = 1, allow_suspicious_types_in_order_by = 1,
   output_format_native_write_json_as_string = 1,

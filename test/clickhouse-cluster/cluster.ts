@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { startChild, superviseProcess, untilReady, type SupervisedProcess } from
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
+import { usersConfig } from '../../tools/local/src/engines/clickhouse-config.ts'
 import { startFront } from './front.ts'
 
 export interface Server {
@@ -34,15 +35,27 @@ export const cluster = 'fleet'
  */
 export async function startCluster(
   t: Test,
-  { servers: count, shards }: { servers: number; shards: number },
+  options: {
+    servers: number
+    shards: number
+    /** More users, as files for the folder users.d. */
+    users: readonly string[]
+  },
 ): Promise<Server[]> {
+  const { servers: count, shards, users } = options
   const ports = await freePorts(2 * count)
   const [http, tcp] = [ports.slice(0, count), ports.slice(count)]
   const targets = http.map((port) => `http://127.0.0.1:${port}`)
   let members = targets.slice(0, shards)
   const servers = await Promise.all(
     targets.map(async (target, index) => {
-      const server = defineServer(t, { name: `Shard ${index + 1}`, http: http[index]!, tcp, index })
+      const server = defineServer(t, {
+        name: `Shard ${index + 1}`,
+        http: http[index]!,
+        tcp,
+        index,
+        users,
+      })
       await server.start(shards)
       const front = await startFront({ target, members: () => members })
       t.teardown(() => front.close())
@@ -58,12 +71,20 @@ export async function startCluster(
 
 function defineServer(
   t: Test,
-  { name, http, tcp, index }: { name: string; http: number; tcp: number[]; index: number },
+  {
+    name,
+    http,
+    tcp,
+    index,
+    users,
+  }: { name: string; http: number; tcp: number[]; index: number; users: readonly string[] },
 ): Omit<Server, 'url'> {
   const dir = createDataDir(t)
   mkdirSync(join(dir, 'data'))
-  const [config, users] = [join(dir, 'config.xml'), join(dir, 'users.xml')]
-  writeFileSync(users, usersConfig)
+  const [config, usersFile] = [join(dir, 'config.xml'), join(dir, 'users.xml')]
+  writeFileSync(usersFile, shippedUsers())
+  mkdirSync(join(dir, 'users.d'))
+  for (const [n, xml] of users.entries()) writeFileSync(join(dir, 'users.d', `${n}.xml`), xml)
   const launch = async ({ signal }: { signal: AbortSignal }) => {
     const child = startChild({
       name,
@@ -83,7 +104,7 @@ function defineServer(
   t.teardown(() => server?.stop())
   return {
     start: async (shards) => {
-      writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
+      writeFileSync(config, serverConfig(usersFile, tcp.slice(0, shards)))
       // Repeats the start until it succeeds. The system holds the connections of a killed server
       // for some time, and until they end, the engine cannot listen on its TCP port.
       await until(`${name} responds`, async () => {
@@ -123,6 +144,10 @@ const accepts = async (port: number): Promise<boolean> => {
 const serverConfig = (users: string, tcp: readonly number[]) => `<clickhouse>
   <users_config>${users}</users_config>
   <timezone>UTC</timezone>
+  <access_control_improvements>
+    <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
+    <table_engines_require_grant>true</table_engines_require_grant>
+  </access_control_improvements>
   <remote_servers><${cluster}>${tcp
     .map(
       (port) => `<shard><internal_replication>true</internal_replication><replica>
@@ -132,14 +157,28 @@ const serverConfig = (users: string, tcp: readonly number[]) => `<clickhouse>
     .join('')}</${cluster}></remote_servers>
 </clickhouse>`
 
-const usersConfig = `<clickhouse>
-  <profiles><default/></profiles>
-  <quotas><default/></quotas>
-  <users>
-    <default><no_password/><profile>default</profile><networks><ip>127.0.0.1</ip></networks></default>
-    <intake>
-      <password>secret</password><profile>default</profile><networks><ip>127.0.0.1</ip></networks>
-      <access_management>1</access_management>
-    </intake>
-  </users>
-</clickhouse>`
+/**
+ * The users of a deployed server (deploy/clickhouse/users.xml), with the grants of
+ * docs/deploy/clickhouse.md for a cluster.
+ */
+function shippedUsers(): string {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const [own] = /<query>GRANT ALL ON intake\.[^]*?(?=<\/grants>)/.exec(
+    read('deploy/clickhouse/users.xml'),
+  )!
+  let users = usersConfig({
+    intake: 'secret',
+    worker: 'worker',
+    reader: 'reader',
+    analyst: 'analyst',
+  }).replace('<access_management>1</access_management>', `<grants>${own}</grants>`)
+  for (const [, right, names = ''] of read('docs/deploy/clickhouse.md').matchAll(
+    /^GRANT (.*) TO (.*);$/gm,
+  )) {
+    for (const name of names.split(', ')) {
+      const grants = new RegExp(`(<${name}>\\s*<password[^]*?)</grants>`)
+      users = users.replace(grants, `$1<query>GRANT ${right}</query></grants>`)
+    }
+  }
+  return users
+}

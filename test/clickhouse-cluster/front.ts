@@ -47,7 +47,7 @@ export async function startFront(options: { target: string; members: () => reado
 const maxHeaderSize = 1_048_576
 const onCluster = / ON CLUSTER '\w+'/
 const heldByAll =
-  /^INSERT INTO intake\.(schema_migrations|installation|erasures|(?:application_)?retention|watermark_raw)\b/
+  /^INSERT INTO intake\.(schema_migrations|installation|erasures|journal|analysts|pseudonym_key|(?:application_)?retention|watermark_raw)\b/
 
 const toPlain = (sql: string) =>
   sql

@@ -24,13 +24,14 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { countOutdated, replaceCounts } from '../../packages/records/src/erasure/erase-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
+import { limitedUsers, testAddedServer, testAnalysts, testAttacks } from './analysts.ts'
 import { cluster, startCluster } from './cluster.ts'
 import { testSameAnswers } from './same-answers.ts'
 
 const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.url))
 const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
-const servers = await startCluster(t, { servers: 3, shards: 2 })
+const servers = await startCluster(t, { servers: 3, shards: 2, users: limitedUsers })
 const urls = servers.map(({ url }) => url)
 const connect = (url: string) => {
   const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: 60_000 })
@@ -97,6 +98,10 @@ t.test('the queries of analysts and the page get the answers of a single server'
   testSameAnswers(t, second),
 )
 
+t.test('analysts see what they may see, on every server', (t) =>
+  testAnalysts(t, { owner: second, urls: urls.slice(0, 2) }),
+)
+
 t.test('no row is lost or doubled when a server is killed while inserts run', async (t) => {
   const before = await count(first, 'logs')
   const either = connect(urls.slice(0, 2).join(','))
@@ -154,6 +159,9 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
   const doctor = await intake('doctor').catch((error: { stdout: string }) => error)
   t.notMatch(doctor.stdout, /clickhouse_schema|clickhouse_settings/)
   t.equal((await intake('dead-letters', 'list')).stdout, '', 'there are no dead letters')
+  const created = await intake('analysts', 'create', 'one', '--bundle', 'com.example.one')
+  t.match(created.stderr, /CREATE ROW POLICY .* ON CLUSTER 'fleet' ON intake\.logs_raw_local FOR/)
+  await intake('analysts', 'remove', 'one')
 
   const connection = connectRedis({ url: redis.url, role: 'producer', onError: () => {} })
   t.teardown(() => connection.disconnect())
@@ -341,5 +349,10 @@ t.test(
     )
     t.ok((await count(third, 'logs_local', those)) > 50, 'about a third of the late ones')
     t.ok((await count(first, 'logs_raw_local')) > before)
+    await testAddedServer(t, { owner: first, url: urls[2]! })
   },
+)
+
+t.test('no statement shows an analyst more, on any server', (t) =>
+  testAttacks(t, { owner: first, urls }),
 )

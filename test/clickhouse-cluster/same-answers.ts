@@ -13,7 +13,7 @@ import {
 import { startPage } from '../../console/test/page/fixture.ts'
 
 const page = new URL('../../docs/queries.md', import.meta.url)
-const application = 'com.example.fleet'
+export const application = 'com.example.fleet'
 const from = '2026-11-02 00:00:00'
 const to = '2026-11-16 00:00:00'
 const minutes = (Date.parse(`${to}Z`) - Date.parse(`${from}Z`)) / 60_000
@@ -53,6 +53,10 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
   }),
 )
 
+const about = feedback[30]!
+/** The parameters of the documented queries. */
+export const documentedParams = { app: application, from, to, feedback: about.id, key: 'key-1' }
+
 /**
  * Checks that a cluster and a single server with the same records return the same results: the same
  * rows to analysts, and the same page.
@@ -65,12 +69,10 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
     const rows = feedback.length
     await clickhouse.insertRows({ table: 'feedback', members: [member(feedback)], rows })
   }
-  const about = feedback[30]!
-  const params = { app: application, from, to, feedback: about.id, key: 'key-1' }
   for (const { title, sql } of documentedQueries(readFileSync(page, 'utf8'))) {
     const [ofFleet, ofSingle] = await Promise.all([
-      fleet.query<object>(sql, params),
-      single.query<object>(sql, params),
+      fleet.query<object>(sql, documentedParams),
+      single.query<object>(sql, documentedParams),
     ])
     t.same(inOneOrder(ofFleet), inOneOrder(ofSingle), `${title}: ${ofSingle.length} rows`)
   }

@@ -36,6 +36,13 @@ export const replaceable = ['unique_user_id', 'device_uuid', 'email'] as const
 export const databaseOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_${name}`
 
 /**
+ * On a cluster, the database with the rows of the analyst, which nobody but the definer reads. The
+ * capital letters keep it apart from the databases of other analysts.
+ */
+export const rowsDatabaseOf = (analyst: Pick<Analyst, 'name'>): string =>
+  `${databaseOf(analyst)}_ROWS`
+
+/**
  * The user with whose rights the views read. Nobody can log in as this user: no password has the
  * hash, and no address is allowed. It has a hyphen, so it is never the user of another analyst.
  */

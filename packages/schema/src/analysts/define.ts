@@ -1,10 +1,11 @@
 import { ClickHouseError, explainDefinition, type ClickHouse } from '@intake/clickhouse'
 import { statementsOf } from '../definitions/definition.ts'
-import { databaseOf, definerOf, type Analyst } from './analyst.ts'
+import { localName } from '../cluster/statements.ts'
+import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { findAnalystDifferences } from './inspect.ts'
-import { removalSql, rightsSql } from './rights.ts'
+import { onCluster, removalSql, rightsSql } from './rights.ts'
 import { makePseudonymKey, readAnalysts } from './store.ts'
-import { viewsOf } from './views.ts'
+import { rowViewsOf, viewsOf } from './views.ts'
 
 /**
  * What has become of a definition.
@@ -12,9 +13,8 @@ import { viewsOf } from './views.ts'
  * - `users-missing`: the owner may not make users, so an administrator has to (`rightsSql`, or the
  *   file of `rightsXml`); then `defineAnalyst` again makes the views.
  * - `rights-differ`: the same, but the users exist with other rights. The views are defined.
- * - `cluster`: nothing was done, because only an administrator can define analysts on a cluster.
  */
-export type AnalystState = 'defined' | 'users-missing' | 'rights-differ' | 'cluster'
+export type AnalystState = 'defined' | 'users-missing' | 'rights-differ'
 
 /** Codes for a user who may not change users, and for users in a file. */
 const noRightCodes: ReadonlySet<number | undefined> = new Set([495, 497, 514])
@@ -24,9 +24,8 @@ export async function defineAnalyst(
   clickhouse: ClickHouse,
   analyst: Analyst,
 ): Promise<AnalystState> {
-  if (clickhouse.cluster !== undefined) return 'cluster'
   if (analyst.pseudonyms.length > 0) await makePseudonymKey(clickhouse)
-  await tryStatements(clickhouse, rightsSql(analyst))
+  await tryStatements(clickhouse, rightsSql(analyst, clickhouse.cluster))
   if (!(await hasUser(clickhouse, definerOf(analyst)))) return 'users-missing'
   for (const statement of await viewSql(clickhouse, analyst)) {
     await clickhouse.command(statement).catch((error: unknown) => {
@@ -42,7 +41,6 @@ export async function defineAnalysts(
   clickhouse: ClickHouse,
 ): Promise<{ defined: string[]; waiting: string[] }> {
   const result: { defined: string[]; waiting: string[] } = { defined: [], waiting: [] }
-  if (clickhouse.cluster !== undefined) return result
   for (const analyst of await readAnalysts(clickhouse)) {
     if ((await findAnalystDifferences(clickhouse, analyst)).length === 0) continue
     const state = await defineAnalyst(clickhouse, analyst)
@@ -53,26 +51,50 @@ export async function defineAnalysts(
 
 /** Removes the users only if the owner may. Resolves to whether no user is left. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
-  await clickhouse.command(`DROP DATABASE IF EXISTS ${databaseOf(analyst)} SYNC`)
-  await tryStatements(clickhouse, removalSql(analyst))
+  const { cluster } = clickhouse
+  for (const database of [databaseOf(analyst), ...(cluster ? [rowsDatabaseOf(analyst)] : [])])
+    await clickhouse.command(`DROP DATABASE IF EXISTS ${database}${onCluster(cluster)} SYNC`)
+  await tryStatements(clickhouse, removalSql(analyst, cluster))
   return !(await hasUser(clickhouse, databaseOf(analyst)))
 }
 
 /** Returns the SQL that makes the database and exactly the views of an analyst. */
-async function viewSql(clickhouse: Pick<ClickHouse, 'query'>, analyst: Analyst): Promise<string[]> {
+async function viewSql(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  analyst: Analyst,
+): Promise<string[]> {
+  const { cluster } = clickhouse
+  const on = onCluster(cluster)
   const database = databaseOf(analyst)
-  const views = viewsOf(analyst)
+  const views = viewsOf(analyst, cluster)
   const existing = await clickhouse.query<{ name: string }>(
     'SELECT name FROM system.tables WHERE database = {database:String}',
     { database },
   )
   const surplus = existing.filter(({ name }) => !views.some((view) => view.name === name))
   return [
-    `CREATE DATABASE IF NOT EXISTS ${database}`,
-    ...surplus.map(({ name }) => `DROP VIEW IF EXISTS ${database}.\`${name}\``),
+    ...(cluster === undefined ? [] : rowSql(analyst, cluster)),
+    `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
+    ...surplus.map(({ name }) => `DROP VIEW IF EXISTS ${database}.\`${name}\`${on}`),
     ...views.flatMap((view) =>
-      statementsOf(view, { database, definer: `\`${definerOf(analyst)}\`` }),
+      statementsOf(view, { database, definer: `\`${definerOf(analyst)}\``, on }),
     ),
+  ]
+}
+
+/**
+ * Returns the SQL for the rows of an analyst on a cluster. Other servers read them through a view
+ * of each server, so the policies of its definer apply there.
+ */
+function rowSql(analyst: Analyst, cluster: string): string[] {
+  const [database, on] = [rowsDatabaseOf(analyst), onCluster(cluster)]
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
+    ...rowViewsOf().flatMap(({ name, select }) => [
+      `CREATE OR REPLACE VIEW ${database}.${localName(name)}${on} DEFINER = \`${definerOf(analyst)}\` SQL SECURITY DEFINER AS ${select}`,
+      `CREATE OR REPLACE TABLE ${database}.${name}${on} AS ${database}.${localName(name)}
+ENGINE = Distributed('${cluster}', '${database}', '${localName(name)}')`,
+    ]),
   ]
 }
 

@@ -1,9 +1,11 @@
 import type { ClickHouse } from '@intake/clickhouse'
+import { systemTable } from '../cluster/names.ts'
+import { localName } from '../cluster/statements.ts'
 import { isSameQuery } from '../inspect/columns.ts'
-import { databaseOf, definerOf, type Analyst } from './analyst.ts'
+import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { usersOf } from './rights.ts'
 import { readAnalysts } from './store.ts'
-import { viewsOf } from './views.ts'
+import { rowViewsOf, viewsOf } from './views.ts'
 
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
@@ -12,7 +14,6 @@ type Facts = Map<string, string>
 
 /** The differences of all analysts from their definitions, in words for an operator. */
 export async function findDifferencesOfAnalysts(clickhouse: Reader): Promise<string[]> {
-  if (clickhouse.cluster !== undefined) return []
   const analysts = await readAnalysts(clickhouse)
   const found = await Promise.all(
     analysts.map((analyst) => findAnalystDifferences(clickhouse, analyst)),
@@ -25,7 +26,15 @@ export async function findAnalystDifferences(
   clickhouse: Reader,
   analyst: Analyst,
 ): Promise<string[]> {
-  const [expected, actual] = [expectedFacts(analyst), await readFacts(clickhouse, analyst)]
+  const { cluster } = clickhouse
+  const servers = await clickhouse.query<{ at: string }>(
+    `SELECT ${nameOfServer(cluster)} AS at FROM ${systemTable(clickhouse, 'one')} GROUP BY at ORDER BY at`,
+  )
+  const facts = [...expectedFacts(analyst, cluster)]
+  const expected: Facts = new Map(
+    servers.flatMap(({ at }) => facts.map(([fact, sql]) => [fact + at, sql] as const)),
+  )
+  const actual = await readFacts(clickhouse, analyst)
   const compared = [...new Set([...expected.keys(), ...actual.keys()])].map(async (fact) => {
     const [wanted, found] = [expected.get(fact), actual.get(fact)]
     if (found === undefined) return [`${fact} is missing`]
@@ -36,9 +45,14 @@ export async function findAnalystDifferences(
   return (await Promise.all(compared)).flat().map((words) => `analyst ${analyst.name}: ${words}`)
 }
 
-function expectedFacts(analyst: Analyst): Facts {
+/** SQL for the end of a fact, which differs on each server of a cluster. */
+const nameOfServer = (cluster?: string) =>
+  cluster === undefined ? "''" : "concat(' on ', hostName(), ':', toString(tcpPort()))"
+
+/** What is expected on each server. */
+function expectedFacts(analyst: Analyst, cluster?: string): Facts {
   const facts: Facts = new Map()
-  for (const { name, profile, tables, policies } of usersOf(analyst)) {
+  for (const { name, profile, tables, policies } of usersOf(analyst, cluster)) {
     facts.set(`the user ${name}`, '')
     facts.set(`the profile ${profile} of ${name}`, '')
     for (const table of tables) facts.set(`the right of ${name} to SELECT ON ${table}`, '')
@@ -46,31 +60,40 @@ function expectedFacts(analyst: Analyst): Facts {
       facts.set(`the row policy of ${name} on ${table}`, `SELECT ${condition}`)
     }
   }
-  for (const { name, select = '' } of viewsOf(analyst)) {
+  for (const { name, select = '' } of viewsOf(analyst, cluster)) {
     facts.set(`the view ${databaseOf(analyst)}.${name} by ${definerOf(analyst)}`, select)
+  }
+  for (const { name, select } of cluster === undefined ? [] : rowViewsOf()) {
+    const view = `${rowsDatabaseOf(analyst)}.${localName(name)}`
+    facts.set(`the view ${view} by ${definerOf(analyst)}`, select)
   }
   return facts
 }
 
 async function readFacts(clickhouse: Reader, analyst: Analyst): Promise<Facts> {
+  const at = nameOfServer(clickhouse.cluster)
+  const system = (name: string) => systemTable(clickhouse, name)
   const rows = await clickhouse.query<{ fact: string; sql: string }>(
-    `SELECT concat('the user ', name) AS fact, '' AS sql
-     FROM system.users WHERE name IN {users:Array(String)}
+    `SELECT concat('the user ', name, ${at}) AS fact, '' AS sql
+     FROM ${system('users')} WHERE name IN {users:Array(String)}
      UNION ALL
-     SELECT concat('the profile ', assumeNotNull(inherit_profile), ' of ', assumeNotNull(user_name)), ''
-     FROM system.settings_profile_elements WHERE user_name IN {users:Array(String)} AND isNotNull(inherit_profile)
+     SELECT concat('the profile ', assumeNotNull(inherit_profile), ' of ', assumeNotNull(user_name), ${at}), ''
+     FROM ${system('settings_profile_elements')} WHERE user_name IN {users:Array(String)} AND isNotNull(inherit_profile)
      UNION ALL
      SELECT concat('the right of ', user_name, ' to ', access_type::String, ' ON ', ifNull(database, '*'), '.',
-       ifNull(table, '*'), if(isNull(column), '', concat(' (', column, ')'))), ''
-     FROM system.grants WHERE user_name IN {users:Array(String)} AND is_partial_revoke = 0
+       ifNull(table, '*'), if(isNull(column), '', concat(' (', column, ')')), ${at}), ''
+     FROM ${system('grants')} WHERE user_name IN {users:Array(String)} AND is_partial_revoke = 0
      UNION ALL
-     SELECT concat('the row policy of ', user, ' on ', database, '.', table),
+     SELECT concat('the row policy of ', user, ' on ', database, '.', table, ${at}),
        concat('SELECT ', select_filter, if(is_restrictive, ' restrictive', ''))
-     FROM system.row_policies ARRAY JOIN apply_to_list AS user WHERE user IN {users:Array(String)}
+     FROM ${system('row_policies')} ARRAY JOIN apply_to_list AS user WHERE user IN {users:Array(String)}
      UNION ALL
-     SELECT concat('the view ', database, '.', name, ' by ', ifNull(nullIf(extract(create_table_query, 'DEFINER = \`?([^ \`]+)'), ''), 'nobody')), as_select
-     FROM system.tables WHERE database = {database:String}`,
-    { users: usersOf(analyst).map(({ name }) => name), database: databaseOf(analyst) },
+     SELECT concat('the view ', database, '.', name, ' by ', ifNull(nullIf(extract(create_table_query, 'DEFINER = \`?([^ \`]+)'), ''), 'nobody'), ${at}), as_select
+     FROM ${system('tables')} WHERE database IN {databases:Array(String)} AND engine != 'Distributed'`,
+    {
+      users: usersOf(analyst).map(({ name }) => name),
+      databases: [databaseOf(analyst), rowsDatabaseOf(analyst)],
+    },
   )
   const facts = new Map<string, string>()
   for (const { fact, sql } of rows) {

@@ -1,10 +1,18 @@
 import { rawTables } from '@intake/clickhouse'
-import { conditionOf, databaseOf, definerOf, type Analyst } from './analyst.ts'
+import { toLocal } from '../cluster/statements.ts'
+import { conditionOf, databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 
 /** The tables whose rows belong to applications. */
 const tablesOfRows = (['logs', 'feedback', 'attachments', 'hours', 'days'] as const).map(
   (kind) => rawTables[kind].name,
 )
+
+/**
+ * The tables with the policies. On a cluster these are the tables of each server: another server
+ * reads with the rights of the user in `remote_servers`, who has no policies.
+ */
+const storedTables = (cluster?: string) =>
+  cluster === undefined ? tablesOfRows : tablesOfRows.map((table) => toLocal(table))
 
 /** A hash that no password is known to have. */
 const noPassword = '0'.repeat(64)
@@ -25,7 +33,7 @@ interface User {
  * in. Columns need no rights of their own: views do not have what is left out, and a right to some
  * columns would not include their parts, such as `device.os`.
  */
-export const usersOf = (analyst: Analyst): User[] => [
+export const usersOf = (analyst: Analyst, cluster?: string): User[] => [
   {
     name: definerOf(analyst),
     passwordSha256: noPassword,
@@ -34,12 +42,15 @@ export const usersOf = (analyst: Analyst): User[] => [
     // definer may not change.
     profile: 'analyst',
     tables: [
-      ...tablesOfRows,
+      ...storedTables(cluster),
+      ...(cluster === undefined ? [] : [`${rowsDatabaseOf(analyst)}.*`]),
       rawTables.watermark.name,
       rawTables.counted.name,
       ...(analyst.pseudonyms.length > 0 ? ['intake.pseudonym_key'] : []),
     ],
-    policies: Object.fromEntries(tablesOfRows.map((table) => [table, conditionOf(analyst)])),
+    policies: Object.fromEntries(
+      storedTables(cluster).map((table) => [table, conditionOf(analyst)]),
+    ),
   },
   {
     name: databaseOf(analyst),
@@ -60,7 +71,7 @@ export const usersOf = (analyst: Analyst): User[] => [
 
 /** Needs the rights of deploy/clickhouse/users.xml, or those of an administrator. */
 export function rightsSql(analyst: Analyst, cluster?: string): string[] {
-  const users = usersOf(analyst)
+  const users = usersOf(analyst, cluster)
   const on = onCluster(cluster)
   return [
     ...['CREATE USER IF NOT EXISTS', 'ALTER USER'].flatMap((verb) =>
@@ -84,7 +95,7 @@ export function rightsSql(analyst: Analyst, cluster?: string): string[] {
 
 /** Returns the SQL that removes what `rightsSql` has made. */
 export function removalSql(analyst: Analyst, cluster?: string): string[] {
-  const users = usersOf(analyst)
+  const users = usersOf(analyst, cluster)
   const on = onCluster(cluster)
   return [
     ...users
@@ -94,11 +105,12 @@ export function removalSql(analyst: Analyst, cluster?: string): string[] {
   ]
 }
 
-const onCluster = (cluster?: string) => (cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`)
+export const onCluster = (cluster?: string) =>
+  cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`
 
 /** A file for the folder users.d. The analyst connects from `network`, as in `<ip>`. */
-export function rightsXml(analyst: Analyst, network = '::/0'): string {
-  const users = usersOf(analyst).map((user) => {
+export function rightsXml(analyst: Analyst, network = '::/0', cluster?: string): string {
+  const users = usersOf(analyst, cluster).map((user) => {
     const grants = user.tables.map((table) => `        <query>GRANT SELECT ON ${table}</query>\n`)
     // As ClickHouse documents it: one element for a database, in it one for each table.
     const [database] = Object.keys(user.policies)[0]?.split('.') ?? []

@@ -1,9 +1,10 @@
 import { deviceFields } from '@intake/contract'
 import type { Definition } from '../definitions/definition.ts'
 import { noRules, rulesOfGaps } from '../definitions/devices.ts'
+import { toLocal } from '../cluster/statements.ts'
 import { allDefinitions } from '../definitions/index.ts'
 import { plainColumns } from '../definitions/plain-device.ts'
-import type { Analyst } from './analyst.ts'
+import { rowsDatabaseOf, type Analyst } from './analyst.ts'
 
 /**
  * The views of an analyst, each with the columns of records that it cannot do without. There are no
@@ -41,13 +42,17 @@ const sources: Readonly<Record<string, string>> = {
 const revealsDevices = (column: string, { pseudonyms }: Analyst) =>
   column === 'devices_state' && pseudonyms.includes('device_uuid')
 
-/** Each selects from the view of all analysts. ClickHouse does not read what nobody selects. */
-export function viewsOf(analyst: Analyst): Definition[] {
+/**
+ * Each selects from the view of all analysts. ClickHouse does not read what nobody selects. On a
+ * cluster there is no `deletions`, because the rows of the shards are without deleted ones.
+ */
+export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
   return allDefinitions.flatMap((definition) => {
     const { name, select } = definition
     const needed = views[name]
     if (
       select === undefined ||
+      (cluster !== undefined && name === 'deletions') ||
       needed?.some((column) => analyst.without.includes(column)) !== false
     )
       return []
@@ -66,11 +71,28 @@ export function viewsOf(analyst: Analyst): Definition[] {
       {
         ...definition,
         columns: comments,
-        select: selectOf({ ...definition, select }, columns, analyst),
+        select: selectOf(
+          { ...definition, select: cluster === undefined ? select : fromShards(select, analyst) },
+          columns,
+          analyst,
+        ),
       },
     ]
   })
 }
+
+/** The views through which a cluster reads the rows of one analyst, each on the server that has them. */
+export const rowViewsOf = (): { name: string; select: string }[] =>
+  (['logs_raw', 'feedback_raw', 'attachments_raw'] as const).map((name) => ({
+    name,
+    select: `SELECT * FROM ${toLocal(`intake.${name}`)} FINAL`,
+  }))
+
+const fromShards = (select: string, analyst: Analyst) =>
+  select.replaceAll(
+    /\bintake\.((?:logs|feedback|attachments)_raw(?: AS \w+)?) FINAL\b/g,
+    `${rowsDatabaseOf(analyst)}.$1`,
+  )
 
 const replacedComment = 'A pseudonym: a keyed hash, the same in all views of this installation.'
 const isReplaced = (column: string, { pseudonyms }: Analyst) => pseudonyms.includes(column)

@@ -16,7 +16,7 @@ export interface Definition {
  */
 export const statementsOf = (
   { name, comment, columns, select }: Definition,
-  { database = 'intake', definer = 'CURRENT_USER' } = {},
+  { database = 'intake', definer = 'CURRENT_USER', on = '' } = {},
 ): string[] => {
   const comments = [
     `MODIFY COMMENT ${quote(comment)}`,
@@ -28,10 +28,10 @@ export const statementsOf = (
     select === undefined
       ? []
       : [
-          `CREATE OR REPLACE VIEW ${database}.${name} DEFINER = ${definer} SQL SECURITY DEFINER AS
+          `CREATE OR REPLACE VIEW ${database}.${name}${on} DEFINER = ${definer} SQL SECURITY DEFINER AS
 ${select}`,
         ]
-  return [...view, `ALTER TABLE ${database}.${name}\n  ${comments.join(',\n  ')}`]
+  return [...view, `ALTER TABLE ${database}.${name}${on}\n  ${comments.join(',\n  ')}`]
 }
 
 /** A text as SQL. */

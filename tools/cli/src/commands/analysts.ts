@@ -127,14 +127,15 @@ function defineReads(analysts: Command): void {
     .action((name: string, options: Options & { sql?: boolean; xml?: boolean }) =>
       change(name, (clickhouse, analyst) => {
         const sql = printable(rightsSql(analyst, clickhouse.cluster))
+        const xml = rightsXml(analyst, undefined, clickhouse.cluster).trimEnd()
         if (options.sql) return printForShell(sql)
-        if (options.xml) return printForShell(rightsXml(analyst).trimEnd())
+        if (options.xml) return printForShell(xml)
         if (options.json) return printJson(describe(analyst))
         for (const [what, value] of Object.entries(describe(analyst))) {
           print(`${what}\t${[value].flat().join(' ') || '-'}`)
         }
         print('\nUsers as SQL, then as a file for the folder users.d of ClickHouse:\n')
-        print(`${sql}\n\n${rightsXml(analyst).trimEnd()}`)
+        print(`${sql}\n\n${xml}`)
       }),
     )
 }
@@ -227,16 +228,10 @@ async function store(
     note("With file(), users of npm start's own engine can read all its data: docs/analysts.md.")
   }
   if (state === 'defined') return
-  if (state === 'cluster') {
-    note(
-      'On a cluster nothing is done by itself. docs/analysts.md says what an administrator does with:',
-    )
-  } else {
-    note(
-      "ClickHouse's user of CLICKHOUSE_URL may not make users. An administrator runs this (or takes intake analysts " +
-        `show ${analyst.name} --xml), then run intake setup:`,
-    )
-  }
+  note(
+    "ClickHouse's user of CLICKHOUSE_URL may not make users. An administrator runs this (or takes intake analysts " +
+      `show ${analyst.name} --xml), then run intake setup:`,
+  )
   note(printable(rightsSql(analyst, clickhouse.cluster)))
 }
 
