@@ -5,6 +5,7 @@ import {
   databaseOf,
   defineAnalyst,
   defineAnalysts,
+  definerOf,
   findDifferencesOfAnalysts,
   rightsSql,
   rightsXml,
@@ -14,7 +15,7 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { limited, password } from '../../packages/schema/test/limited-analyst.ts'
-import { cluster } from './cluster.ts'
+import { cluster, replicas } from './cluster.ts'
 import { application, documentedParams } from './same-answers.ts'
 
 const mine = limited({
@@ -126,6 +127,10 @@ export async function testAttacks(
 ): Promise<void> {
   const [database, forbidden] = [databaseOf(mine), await readForbidden(owner)]
   await replaceRecords(owner)
+  // Like intake.deletions, which a limited analyst of a single server has, it reads without FINAL.
+  await owner.command(`CREATE OR REPLACE VIEW ${database}.erased ON CLUSTER '${cluster}'
+    DEFINER = \`${definerOf(mine)}\` SQL SECURITY DEFINER
+    AS SELECT bundle_identifier FROM intake.logs_raw_local WHERE ver > 0 SETTINGS final = 0`)
   for (const [index, url] of urls.entries()) {
     for (const setting of ['use_skip_indexes_if_final_exact_mode', 'final', 'apply_deleted_mask']) {
       for (const local of [0, 1]) {
@@ -223,11 +228,13 @@ async function replaceRecords(owner: ClickHouse): Promise<void> {
   }
 }
 
+const parallelReplicas = `enable_parallel_replicas = 1, max_parallel_replicas = 2, cluster_for_parallel_replicas = '${replicas}', parallel_replicas_for_non_replicated_merge_tree = 1, parallel_replicas_local_plan = 0`
+
 /** Settings with which another server could be asked for more, or evaluate conditions on raw rows. */
 const settings = [
   'prefer_localhost_replica = 0',
   "distributed_product_mode = 'allow'",
-  `enable_parallel_replicas = 1, max_parallel_replicas = 2, cluster_for_parallel_replicas = '${cluster}', parallel_replicas_for_non_replicated_merge_tree = 1`,
+  parallelReplicas,
 ]
 const conditions = ['toUInt8(unique_user_id) = 1', 'toUInt8(toJSONString(extra)) = 1']
 
@@ -239,6 +246,13 @@ const attacks = (database: string) => [
   'SELECT * FROM intake.logs_local',
   'SELECT * FROM intake.logs_raw_local',
   `SELECT * FROM ${database}.logs WHERE event IN (SELECT who FROM intake.journal)`,
+  ...[
+    parallelReplicas,
+    'make_distributed_plan = 1, distributed_plan_prefer_replicas_over_workers = 1',
+    'serialize_query_plan = 1',
+  ].map(
+    (setting) => `SELECT * FROM (SELECT * FROM ${database}.erased SETTINGS final = 0, ${setting})`,
+  ),
   "SELECT * FROM merge('intake.*', '.*') WHERE toString(tuple(*)) != ''",
   `SELECT * FROM cluster('${cluster}', ${database}_ROWS.logs_raw_local)`,
   `SELECT * FROM cluster('${cluster}', view(SELECT * FROM intake.logs_raw))`,

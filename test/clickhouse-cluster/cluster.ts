@@ -27,6 +27,8 @@ export interface Server {
 const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const readyMs = 120_000
 export const cluster = 'fleet'
+/** A cluster in whose only shard each server is a replica. */
+export const replicas = 'replicas'
 
 /**
  * Starts `servers` servers, and stops all of them when the test ends. The first `shards` of them
@@ -141,21 +143,27 @@ const accepts = async (port: number): Promise<boolean> => {
   }
 }
 
-const serverConfig = (users: string, tcp: readonly number[]) => `<clickhouse>
+const serverConfig = (users: string, tcp: readonly number[]) => {
+  const servers = tcp.map(
+    (port) => `<replica>
+      <host>127.0.0.1</host><port>${port}</port><user>intake</user><password>secret</password>
+    </replica>`,
+  )
+  const shard = (content: string) =>
+    `<shard><internal_replication>true</internal_replication>${content}</shard>`
+  return `<clickhouse>
   <users_config>${users}</users_config>
   <timezone>UTC</timezone>
   <access_control_improvements>
     <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
     <table_engines_require_grant>true</table_engines_require_grant>
   </access_control_improvements>
-  <remote_servers><${cluster}>${tcp
-    .map(
-      (port) => `<shard><internal_replication>true</internal_replication><replica>
-      <host>127.0.0.1</host><port>${port}</port><user>intake</user><password>secret</password>
-    </replica></shard>`,
-    )
-    .join('')}</${cluster}></remote_servers>
+  <remote_servers>
+    <${cluster}>${servers.map((server) => shard(server)).join('')}</${cluster}>
+    <${replicas}>${shard(servers.join(''))}</${replicas}>
+  </remote_servers>
 </clickhouse>`
+}
 
 /**
  * The users of a deployed server (deploy/clickhouse/users.xml), with the grants of
