@@ -193,7 +193,6 @@ const harmless = [
   'backup_slow_all_threads_after_retryable_s3_error',
   'cache_warmer_threads',
   'calculate_text_stack_trace',
-  'cluster_for_parallel_replicas',
   'distributed_background_insert_max_sleep_time_ms',
   'distributed_background_insert_sleep_time_ms',
   'enable_job_stack_trace',
