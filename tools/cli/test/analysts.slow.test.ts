@@ -104,11 +104,12 @@ t.test('a server whose owner may not make users prints what an administrator run
     stderr,
     /An administrator runs this[^]*CREATE USER IF NOT EXISTS `intake_web-definer`[^]*GRANT SELECT ON intake_web\.\*/,
   )
-  const onCluster = await intake(['analysts', 'set', 'web', '--bundle', 'com.web2'], {
+  const onCluster = await intake(['analysts', 'show', 'web', '--sql'], {
     ...env,
     CLICKHOUSE_CLUSTER: 'fleet',
   })
-  t.match(onCluster.stderr, /CREATE USER IF NOT EXISTS `intake_web` ON CLUSTER 'fleet' /)
+  t.match(onCluster.stdout, /CREATE USER IF NOT EXISTS `intake_web` ON CLUSTER 'fleet' /)
+  t.match(onCluster.stdout, /CREATE ROW POLICY .* ON CLUSTER 'fleet' ON intake\.logs_raw_local /)
   t.match(await intake(['analysts', 'remove', 'web'], env), {
     code: 0,
     stdout: 'Removed intake_web.\n',
