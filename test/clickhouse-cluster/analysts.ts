@@ -203,6 +203,14 @@ export async function testAddedServer(
   t.ok((await findDifferencesOfAnalysts(owner)).some((difference) => missing.test(difference)))
   t.same(await defineAnalysts(owner), { defined: ['fleet', 'mobile'], waiting: [] })
   t.same(await findDifferencesOfAnalysts(owner), [])
+  // It would show the rows of all applications.
+  await owner.command(`CREATE OR REPLACE TABLE ${database}_ROWS.logs_raw ON CLUSTER '${cluster}'
+    AS ${database}_ROWS.logs_raw_local ENGINE = Distributed('${cluster}', 'intake', 'logs_raw_local')`)
+  t.match(
+    (await findDifferencesOfAnalysts(owner)).join('\n'),
+    /the table intake_fleet_ROWS\.logs_raw with .*'intake', .* is too much/,
+  )
+  t.same(await defineAnalysts(owner), { defined: ['fleet'], waiting: [] })
   const [stored] = await owner.query<{ n: number }>(
     `SELECT count() AS n FROM intake.logs WHERE bundle_identifier = '${application}'`,
   )

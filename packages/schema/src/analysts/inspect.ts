@@ -64,8 +64,10 @@ function expectedFacts(analyst: Analyst, cluster?: string): Facts {
     facts.set(`the view ${databaseOf(analyst)}.${name} by ${definerOf(analyst)}`, select)
   }
   for (const { name, select } of cluster === undefined ? [] : rowViewsOf()) {
-    const view = `${rowsDatabaseOf(analyst)}.${localName(name)}`
-    facts.set(`the view ${view} by ${definerOf(analyst)}`, select)
+    const [database, view] = [rowsDatabaseOf(analyst), localName(name)]
+    facts.set(`the view ${database}.${view} by ${definerOf(analyst)}`, select)
+    const engine = `Distributed('${cluster}', '${database}', '${view}')`
+    facts.set(`the table ${database}.${name} with ${engine}`, '')
   }
   return facts
 }
@@ -88,8 +90,9 @@ async function readFacts(clickhouse: Reader, analyst: Analyst): Promise<Facts> {
        concat('SELECT ', select_filter, if(is_restrictive, ' restrictive', ''))
      FROM ${system('row_policies')} ARRAY JOIN apply_to_list AS user WHERE user IN {users:Array(String)}
      UNION ALL
-     SELECT concat('the view ', database, '.', name, ' by ', ifNull(nullIf(extract(create_table_query, 'DEFINER = \`?([^ \`]+)'), ''), 'nobody'), ${at}), as_select
-     FROM ${system('tables')} WHERE database IN {databases:Array(String)} AND engine != 'Distributed'`,
+     SELECT if(engine = 'Distributed', concat('the table ', database, '.', name, ' with ', engine_full, ${at}),
+       concat('the view ', database, '.', name, ' by ', ifNull(nullIf(extract(create_table_query, 'DEFINER = \`?([^ \`]+)'), ''), 'nobody'), ${at})), as_select
+     FROM ${system('tables')} WHERE database IN {databases:Array(String)}`,
     {
       users: usersOf(analyst).map(({ name }) => name),
       databases: [databaseOf(analyst), rowsDatabaseOf(analyst)],
