@@ -226,6 +226,7 @@ async function writeWindow(
       await target.remove(path)
       // A run that repeats this one writes the same files.
       await target.write(planPath, encode({ ...plan, parts }))
+      await writeLock(target)
       continue
     }
     files.push(await put(path, content))
