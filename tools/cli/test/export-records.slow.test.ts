@@ -175,7 +175,15 @@ t.test('an export killed at any write, and repeated, has the same files', async 
 
 t.test('what needs too much memory is exported in smaller files', async (t) => {
   const name = 'large'
-  const run = (rowsMax: number) =>
+  const stored = createFolderTarget(folderOf(name))
+  const killedBeforeManifest: ExportTarget = {
+    ...stored,
+    async write(path, bytes) {
+      if (path.startsWith('manifests/')) throw new Error('killed')
+      await stored.write(path, bytes)
+    },
+  }
+  const run = (rowsMax: number, target = stored) =>
     exportRecords({
       clickhouse: {
         ...clickhouse,
@@ -186,17 +194,18 @@ t.test('what needs too much memory is exported in smaller files', async (t) => {
         },
       },
       installation: 'one',
-      target: createFolderTarget(folderOf(name)),
+      target,
       scope: { kinds: ['logs', 'feedback'], bundles: [], database: 'intake' },
       progress: () => undefined,
     })
+  await t.rejects(run(Infinity, killedBeforeManifest), { message: 'killed' }, 'whole files')
   await t.rejects(run(0), { code: 241 }, 'one record is too large')
   const made = await run(10)
   t.ok(made.every(({ files }) => files.every(({ rows }) => rows <= 10)))
   t.same(await readExport(name), await visible())
   const named = made.flatMap(({ files }) => files.map(({ path }) => path))
-  const stored = readdirSync(folderOf(name), { recursive: true }).map(String)
-  t.same(stored.filter((path) => path.endsWith('.parquet')).toSorted(), named.toSorted())
+  const paths = readdirSync(folderOf(name), { recursive: true }).map(String)
+  t.same(paths.filter((path) => path.endsWith('.parquet')).toSorted(), named.toSorted())
 })
 
 t.test('each record is in one file, deletions and corrections follow', async (t) => {
