@@ -91,8 +91,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
     const { until, behind } = await readWatermark(options)
     for await (const keys of readKeys(options, from)) {
       for (const some of groupUnseen(keys, (key) => shown.has(identityOf(key)))) {
-        for await (const { lines, of } of readParts(options, some)) {
-          for (const key of of) shown.set(identityOf(key), key.received_at)
+        for await (const { lines, keys: read } of readParts(options, some)) {
+          for (const key of read) shown.set(identityOf(key), key.received_at)
           yield { lines, completeUntil: undefined, behindSeconds: 0 }
           if (signal.aborted) return
         }
@@ -180,7 +180,7 @@ const isTooLarge = (error: unknown): boolean =>
 async function* readParts(
   options: FollowOptions,
   keys: readonly Key[],
-): AsyncGenerator<{ lines: string[]; of: readonly Key[] }> {
+): AsyncGenerator<{ lines: string[]; keys: readonly Key[] }> {
   let lines: string[] | undefined
   try {
     lines = await readRecords(options, keys)
@@ -188,7 +188,7 @@ async function* readParts(
     if (!isTooLarge(error) || keys.length === 1) throw error
   }
   if (lines !== undefined) {
-    yield { lines, of: keys }
+    yield { lines, keys }
     return
   }
   const middle = Math.ceil(keys.length / 2)
