@@ -28,7 +28,10 @@ export async function bootstrap(...projects) {
   await build(...projects)
 }
 
-/** Keeps requests to this machine from a proxy that NODE_USE_ENV_PROXY makes `fetch` use (Node 24 and later). */
+/**
+ * Keeps requests to this machine from a proxy that NODE_USE_ENV_PROXY makes `fetch` use (Node 24 and
+ * later).
+ */
 export function reachThisMachine(env) {
   const hosts = [env.no_proxy || env.NO_PROXY, '127.0.0.1'].filter(Boolean).join(',')
   Object.assign(env, { no_proxy: hosts, NO_PROXY: hosts })
@@ -69,7 +72,10 @@ export async function installDependencies() {
   writeFileSync(stampFile, wanted)
 }
 
-/** Returns the command that runs pnpm, with the version and the hash in package.json. Exits if npm cannot fetch it. */
+/**
+ * Returns the command that runs pnpm, with the version and the hash in package.json. Exits if npm
+ * cannot fetch it.
+ */
 export function pnpm() {
   try {
     return ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']

@@ -13,8 +13,8 @@ const sentencesMax = 5
 const wholeMax = 60
 
 /**
- * At most five sentences about what changed, each with a link, or what those with `all` in the query
- * string leave out; undefined if there is none.
+ * Sentences about what changed, each with a link; undefined if there is none. At most five, one of
+ * each kind; with `all` in the query string, at most `wholeMax` of all kinds.
  */
 export function findingList(options: {
   header: Header

@@ -81,7 +81,7 @@ export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
   })
 }
 
-/** The views through which a cluster reads the rows of one analyst, each on the server that has them. */
+/** The views through which a cluster reads the rows of an analyst, each on the server with them. */
 export const rowViewsOf = (): { name: string; select: string }[] =>
   (['logs_raw', 'feedback_raw', 'attachments_raw'] as const).map((name) => ({
     name,

@@ -96,7 +96,7 @@ async function run(file: string, options: Options): Promise<void> {
       },
       async onRejected({ line, text }, reason) {
         const entry = `${JSON.stringify({ line, reason, source: text })}\n`
-        // The first one replaces what an earlier import has left, or a link that came with the file.
+        // The first one replaces the file of an earlier import, or a link that came with the file.
         if (!hasRejected && options.rejected === undefined) await rm(rejected, { force: true })
         await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
         hasRejected = true

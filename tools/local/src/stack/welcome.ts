@@ -8,7 +8,10 @@ const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import
 
 const firstQuery = 'SELECT * FROM intake.recent FORMAT PrettyCompact'
 
-/** The text shown at start: the URLs, the key, and one command per operation, ready to paste also behind a proxy. */
+/**
+ * The text shown at start: the URLs, the key, and one command per operation, ready to paste also
+ * behind a proxy.
+ */
 export function welcome(
   { endpoints, analystUrl, playUrl }: RunningStack,
   env: NodeJS.ProcessEnv,
