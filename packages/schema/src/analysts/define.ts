@@ -1,5 +1,6 @@
 import { ClickHouseError, explainDefinition, type ClickHouse } from '@intake/clickhouse'
 import { statementsOf } from '../definitions/definition.ts'
+import { systemTable } from '../cluster/names.ts'
 import { localName } from '../cluster/statements.ts'
 import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { findAnalystDifferences } from './inspect.ts'
@@ -26,7 +27,7 @@ export async function defineAnalyst(
 ): Promise<AnalystState> {
   if (analyst.pseudonyms.length > 0) await makePseudonymKey(clickhouse)
   await tryStatements(clickhouse, rightsSql(analyst, clickhouse.cluster))
-  if (!(await hasUser(clickhouse, definerOf(analyst)))) return 'users-missing'
+  if (!(await findUser(clickhouse, definerOf(analyst))).isEverywhere) return 'users-missing'
   for (const statement of await viewSql(clickhouse, analyst)) {
     await clickhouse.command(statement).catch((error: unknown) => {
       throw explainDefinition(error, statement)
@@ -52,10 +53,11 @@ export async function defineAnalysts(
 /** Removes the users only if the owner may. Resolves to whether no user is left. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   const { cluster } = clickhouse
-  for (const database of [databaseOf(analyst), ...(cluster ? [rowsDatabaseOf(analyst)] : [])])
+  const rows = cluster === undefined ? [] : [rowsDatabaseOf(analyst)]
+  for (const database of [databaseOf(analyst), ...rows])
     await clickhouse.command(`DROP DATABASE IF EXISTS ${database}${onCluster(cluster)} SYNC`)
   await tryStatements(clickhouse, removalSql(analyst, cluster))
-  return !(await hasUser(clickhouse, databaseOf(analyst)))
+  return !(await findUser(clickhouse, databaseOf(analyst))).isAnywhere
 }
 
 /** Returns the SQL that makes the database and exactly the views of an analyst. */
@@ -68,14 +70,14 @@ async function viewSql(
   const database = databaseOf(analyst)
   const views = viewsOf(analyst, cluster)
   const existing = await clickhouse.query<{ name: string }>(
-    'SELECT name FROM system.tables WHERE database = {database:String}',
+    `SELECT DISTINCT name FROM ${systemTable(clickhouse, 'tables')} WHERE database = {database:String}`,
     { database },
   )
   const surplus = existing.filter(({ name }) => !views.some((view) => view.name === name))
   return [
     ...(cluster === undefined ? [] : rowSql(analyst, cluster)),
     `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
-    ...surplus.map(({ name }) => `DROP VIEW IF EXISTS ${database}.\`${name}\`${on}`),
+    ...surplus.map(({ name }) => `DROP TABLE IF EXISTS ${database}.\`${name}\`${on}`),
     ...views.flatMap((view) =>
       statementsOf(view, { database, definer: `\`${definerOf(analyst)}\``, on }),
     ),
@@ -106,9 +108,16 @@ async function tryStatements(clickhouse: ClickHouse, statements: readonly string
   }
 }
 
-async function hasUser(clickhouse: Pick<ClickHouse, 'query'>, name: string): Promise<boolean> {
-  const rows = await clickhouse.query('SELECT 1 FROM system.users WHERE name = {name:String}', {
-    name,
-  })
-  return rows.length > 0
+/** On how many servers there is a user: only those of a cluster can differ. */
+async function findUser(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  name: string,
+): Promise<{ isEverywhere: boolean; isAnywhere: boolean }> {
+  const [found] = await clickhouse.query<{ users: number; servers: number }>(
+    `SELECT (SELECT count() FROM ${systemTable(clickhouse, 'users')} WHERE name = {name:String}) AS users,
+       (SELECT count() FROM ${systemTable(clickhouse, 'one')}) AS servers`,
+    { name },
+  )
+  const { users = 0, servers = 1 } = found ?? {}
+  return { isEverywhere: users >= servers, isAnywhere: users > 0 }
 }
