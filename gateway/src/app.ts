@@ -180,7 +180,7 @@ function createEdge(
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes, cors),
     cors,
-    isLeaving: isDraining,
+    isDraining,
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({

@@ -36,7 +36,7 @@ interface Options {
   max: number
   onEnd: (reason: EndReason) => void
   onExchangeEnd: (exchange: Exchange, ms: number) => void
-  isLeaving: () => boolean
+  isDraining: () => boolean
   clock: Pick<Clock, 'now'>
 }
 
@@ -45,27 +45,27 @@ export class Connections {
   readonly #max: number
   readonly #onEnd: Options['onEnd']
   readonly #onExchangeEnd: Options['onExchangeEnd']
-  readonly #isLeaving: Options['isLeaving']
+  readonly #isDraining: Options['isDraining']
   readonly #clock: Options['clock']
   readonly #open = new Set<Connection>()
   readonly #evictionOrder = createEvictionOrder()
   readonly #loopTurn = createLoopTurn()
   /** One listener for all responses. A new function for each response would be expensive. */
   readonly #onResponseClose: (this: ServerResponse) => void
-  #isDraining = false
+  #isClosing = false
 
   /**
    * @param options.max how many connections may be open
    * @param options.onEnd called for every connection that this process closes early
    * @param options.onExchangeEnd called once for every request, when its response has been sent or
    * its connection has ended, with the milliseconds since its head arrived
-   * @param options.isLeaving whether each connection closes with its next response
+   * @param options.isDraining whether each connection closes with its next response
    */
-  constructor({ max, onEnd, onExchangeEnd, isLeaving, clock }: Options) {
+  constructor({ max, onEnd, onExchangeEnd, isDraining, clock }: Options) {
     this.#max = max
     this.#onEnd = onEnd
     this.#onExchangeEnd = onExchangeEnd
-    this.#isLeaving = isLeaving
+    this.#isDraining = isDraining
     this.#clock = clock
     const finish = this.#finish
     this.#onResponseClose = function () {
@@ -114,7 +114,7 @@ export class Connections {
     connection.unwanted = undefined
     this.#evictionOrder.touch(connection)
     response.on('close', this.#onResponseClose)
-    if (this.#isLeaving()) {
+    if (this.#isDraining()) {
       connection.isEnding = true
       response.setHeader('connection', 'close')
     }
@@ -151,7 +151,7 @@ export class Connections {
 
   /** From now on every connection is closed as soon as it has no request in progress. */
   drain(): void {
-    this.#isDraining = true
+    this.#isClosing = true
     for (const connection of this.#open) {
       if (connection.exchanges.length === 0) this.end(connection, 'closing')
     }
@@ -184,7 +184,7 @@ export class Connections {
       request.resume()
     }
     if (connection.exchanges.length > 0) return
-    if (this.#isDraining) this.end(connection, 'closing')
+    if (this.#isClosing) this.end(connection, 'closing')
     else this.#evictionOrder.rest(connection)
   }
 }

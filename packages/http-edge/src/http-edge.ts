@@ -31,7 +31,7 @@ export interface HttpEdge {
  * @param options.onConnectionEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or
  * its connection has ended, with the milliseconds since its head arrived
- * @param options.isLeaving whether clients should go to another server: each connection then closes
+ * @param options.isDraining whether clients should go to another server: each connection then closes
  * with its next response, so that `drain` finds none in use; default: never
  * @param options.cors serves the requests of pages; default: as those of other clients
  * @param options.gate decides when requests are served; default: at once
@@ -44,7 +44,7 @@ export function createHttpEdge(options: {
   refuse: Refuse
   onConnectionEnd?: (reason: EndReason) => void
   onExchangeEnd?: (exchange: Exchange, ms: number) => void
-  isLeaving?: () => boolean
+  isDraining?: () => boolean
   cors?: Cors | undefined
   gate?: Gate
   clock?: SweepClock | undefined
@@ -54,7 +54,7 @@ export function createHttpEdge(options: {
     max: options.connectionsMax,
     onEnd: options.onConnectionEnd ?? (() => undefined),
     onExchangeEnd: options.onExchangeEnd ?? (() => undefined),
-    isLeaving: options.isLeaving ?? (() => false),
+    isDraining: options.isDraining ?? (() => false),
     clock,
   })
   const sweep = createSweep({ connections, limits: options.limits, clock })

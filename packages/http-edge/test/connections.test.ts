@@ -21,7 +21,7 @@ function startServer(
     max,
     onEnd: (reason) => reasons.push(reason),
     onExchangeEnd: () => {},
-    isLeaving: () => false,
+    isDraining: () => false,
     clock: systemClock,
   })
   const server = createServer((request, response) => handle(connections, request, response))
