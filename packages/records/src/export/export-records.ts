@@ -217,11 +217,12 @@ async function writeWindow(
   for (let at = 0; at < parts.length;) {
     const part = parts[at]!
     const path = `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`
-    const content = await unlessTooLarge(readPart(clickhouse, scope, part))
+    const content = await unlessTooLarge(() => readPart(clickhouse, scope, part))
     if (content instanceof ClickHouseError) {
       const smaller = await dividePart(clickhouse, scope, part)
       if (smaller.length < 2) throw content
       parts = parts.toSpliced(at, 1, ...smaller)
+      progress(`${path}: too large for ClickHouse's memory, divided into ${smaller.length} files`)
       // An earlier run may have written it whole, when ClickHouse had more memory.
       await target.remove(path)
       // A run that repeats this one writes the same files.
@@ -264,12 +265,22 @@ async function writeWindow(
   return { manifest, sha256: hash('sha256', bytes) }
 }
 
-/** Resolves to the error if ClickHouse has too little memory for the whole content. */
-const unlessTooLarge = (content: Promise<Content>): Promise<Content | ClickHouseError> =>
-  content.catch((error: unknown) => {
-    if (error instanceof ClickHouseError && error.isTooLarge) return error
+/**
+ * Resolves to the error if ClickHouse has too little memory for the whole content, twice: other
+ * queries may have used it the first time.
+ */
+async function unlessTooLarge(read: () => Promise<Content>): Promise<Content | ClickHouseError> {
+  const isTooLarge = (error: unknown) => error instanceof ClickHouseError && error.isTooLarge
+  try {
+    return await read().catch((error: unknown) => {
+      if (isTooLarge(error)) return read()
+      throw error
+    })
+  } catch (error) {
+    if (isTooLarge(error)) return error as ClickHouseError
     throw error
-  })
+  }
+}
 
 /** The day of arrival, which a window does not exceed. */
 const dayOf = ({ until }: { until: string }) =>
