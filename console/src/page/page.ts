@@ -96,7 +96,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
         const made = await limit.run(reply, async () => {
           cutOffAfter(viewTimeoutMs, reply)
           const query = queryOf(request)
-          const typed = withTyped(query, path === '/feedback' ? 'feedback' : 'logs')
+          const typed = withTyped(query, path.startsWith('/feedback') ? 'feedback' : 'logs')
           if (typed !== undefined) return { path: `${pathOf(request)}?${typed}` }
           const params = request.params as Record<string, string>
           const applications = await knownApplications()

@@ -93,8 +93,9 @@ export function findingList(options: {
     ]),
   ].flat()
   const shown = list(sentences.slice(0, isWhole ? wholeMax : sentencesMax))
-  const note = isExact && `types and personal data ${countedNote({ countedAtMs })}`
-  return shown && card(html`Look at this <small>${note}</small>`, shown)
+  const note =
+    isExact && html` <small>types and personal data ${countedNote({ countedAtMs })}</small>`
+  return shown && card(html`Look at this${note}`, shown)
 }
 
 const personal: Readonly<Record<string, string>> = {
