@@ -79,7 +79,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
   ])
     t.match(textOf(list), sentence)
   t.equal(list.match(/<li>/g)?.length, 5)
-  t.match(textOf(list), /^Look at this types and personal data counted at [\d:]+/)
+  t.match(textOf(list), /^Look at this types and warnings counted at [\d:]+/)
   t.equal(list.match(/<li><a href/g)?.length, 5, 'each has a link')
   t.match(list, 'href="/events?app=com.example.shop&#38;event=sync_error&#38;period=30d"')
   t.match(textOf((await view(url, `/applications/${app}`)).text), 'sync_error is more frequent')

@@ -93,8 +93,7 @@ export function findingList(options: {
     ]),
   ].flat()
   const shown = list(sentences.slice(0, isWhole ? wholeMax : sentencesMax))
-  const note =
-    isExact && html` <small>types and personal data ${countedNote({ countedAtMs })}</small>`
+  const note = isExact && html` <small>types and warnings ${countedNote({ countedAtMs })}</small>`
   return shown && card(html`Look at this${note}`, shown)
 }
 

@@ -18,7 +18,7 @@ export interface StackPorts {
 
 export interface ClaimPortsOptions {
   config: StackConfig
-  /** Whether somebody has chosen this port; another one gives way to whoever uses it. */
+  /** Whether somebody has set this port. A default port that is in use is replaced by a free one. */
   isChosen: (setting: string) => boolean
   say: (line: string) => void
   /** The processes of a stack that was killed may use their ports for so long. */

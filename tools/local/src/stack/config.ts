@@ -24,7 +24,10 @@ const external = (setting: TString, description: string) =>
 
 /** Settings of the stack, named like their environment variables. Port 0 picks a free port. */
 export const StackConfig = Type.Object({
-  PORT: port(3000, 'Port of the gateway.'),
+  PORT: port(
+    3000,
+    'Port of the gateway. A port of this list that is not set, but in use, is replaced by a free one.',
+  ),
   GATEWAY_ADMIN_PORT: port(3001, 'Port for health checks and metrics of the gateway.'),
   WORKER_ADMIN_PORT: port(
     3002,
