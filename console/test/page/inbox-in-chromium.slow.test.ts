@@ -59,7 +59,9 @@ if (executablePath === undefined) {
   const servePicture = (route: Route) => route.fulfill({ contentType: 'image/png', body: picture })
   const reader: PageOptions['reader'] = {
     ...emptyReader,
-    query: async <Row>(sql: string) => (sql.includes('text_start') ? inbox : []) as Row[],
+    // The page finds the rows of the list, then reads them.
+    query: async <Row>(sql: string) =>
+      (/^SELECT (bundle_identifier, time, id|[^]*text_start)/.test(sql) ? inbox : []) as Row[],
     lines: async (_sql, params) =>
       inbox
         .filter((one) => one.id === params?.['id'])
