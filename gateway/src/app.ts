@@ -106,9 +106,10 @@ export interface AppOptions {
  * `beforeBody`, `expectContinue`, the parser of the body (`jsonBody`; a form is read by its route),
  * then `accept` of the route. An error of any step after the edge goes to `errorHandler`.
  */
-export async function buildApp(
-  options: AppOptions,
-): Promise<{ app: FastifyInstance; connections: Pick<HttpEdge['connections'], 'counts'> }> {
+export async function buildApp(options: AppOptions): Promise<{
+  app: FastifyInstance
+  connections: Pick<HttpEdge['connections'], 'counts' | 'leave'>
+}> {
   const { config, problems, metrics, log, isDraining, registry } = options
   checkGatewayConfig(config)
   const refusals = createRefusals({ metrics, problems, log, isClosing: isDraining })
@@ -168,7 +169,7 @@ export async function buildApp(
 }
 
 function createEdge(
-  { config, metrics, ports, isDraining, sweepClock, senders }: AppOptions,
+  { config, metrics, ports, sweepClock, senders }: AppOptions,
   outcomes: Outcomes,
   cors: Cors | undefined,
 ): HttpEdge {
@@ -180,7 +181,6 @@ function createEdge(
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes, cors),
     cors,
-    isDraining,
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({

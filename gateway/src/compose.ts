@@ -61,15 +61,19 @@ interface Process {
  */
 type Own = Owner['own']
 
+interface Gateway {
+  /** Does not listen yet. */
+  app: FastifyInstance
+  /** Opens the admin port. */
+  startAdmin: () => Promise<{ port: number }>
+  /** From now on connections close with their next response. */
+  leave: () => void
+}
+
 /**
  * Creates the parts of the gateway and gives each to the owner.
- *
- * @returns the application, which does not listen yet, and the function that starts the admin port
  */
-export async function compose(gateway: Process): Promise<{
-  app: FastifyInstance
-  startAdmin: () => Promise<{ port: number }>
-}> {
+export async function compose(gateway: Process): Promise<Gateway> {
   const { config, log, owner, isDraining } = gateway
   const { own } = owner
   // The admin server is closed last, so that probes get a response until everything else has ended.
@@ -144,7 +148,7 @@ export async function compose(gateway: Process): Promise<{
     })
     return admin
   }
-  return { app, startAdmin }
+  return { app, startAdmin, leave: () => connections.leave() }
 }
 
 const routesOfAdmin = (

@@ -17,7 +17,7 @@ await runProcess({
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
     let isDraining = false
-    const { app, startAdmin } = await compose({
+    const { app, startAdmin, leave } = await compose({
       config,
       log,
       secrets,
@@ -29,6 +29,7 @@ await runProcess({
     // need still works.
     owner.add(async () => {
       isDraining = true
+      leave()
       if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)
       await app.close()
     })

@@ -28,6 +28,8 @@ export const secret = 'a-secret-of-some-length'
 
 /** A gateway with in-memory ports, and the data that reached them. */
 export interface TestGateway {
+  /** From now on connections close with their next response. */
+  leave: () => void
   app: FastifyInstance
   /** The only API key; may be changed at any time. */
   apiKey: ApiKey
@@ -66,7 +68,6 @@ export async function startGateway(
     overShare?: Record<RecordKind, ReadonlySet<string>>
     clock?: SweepClock
     senders?: AppOptions['senders']
-    isDraining?: () => boolean
     policy?: Partial<GatewayPorts['policy']>
     rules?: readonly RuleChoice[]
     /** Returns the time by which daily limits are counted, in milliseconds since 1970. */
@@ -127,7 +128,7 @@ export async function startGateway(
   })
   const { wallMs = Date.now } = options
   const rules = compileRules({ rules: (options.rules ?? []).map(asRule), secret: ruleSecret })
-  const { app } = await buildApp({
+  const { app, connections } = await buildApp({
     config,
     ports: {
       apiKeys: {
@@ -171,7 +172,7 @@ export async function startGateway(
     }),
     wallMs,
     problems: { present: () => [], note: () => {} },
-    isDraining: options.isDraining ?? (() => false),
+    isDraining: () => false,
     sweepClock: options.clock,
     senders: options.senders,
     metrics: createGatewayMetrics(registry),
@@ -186,6 +187,7 @@ export async function startGateway(
   t.teardown(() => app.close())
   return {
     app,
+    leave: () => connections.leave(),
     apiKey: key,
     frames,
     objects,

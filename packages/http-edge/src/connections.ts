@@ -36,7 +36,6 @@ interface Options {
   max: number
   onEnd: (reason: EndReason) => void
   onExchangeEnd: (exchange: Exchange, ms: number) => void
-  isDraining: () => boolean
   clock: Pick<Clock, 'now'>
 }
 
@@ -45,13 +44,13 @@ export class Connections {
   readonly #max: number
   readonly #onEnd: Options['onEnd']
   readonly #onExchangeEnd: Options['onExchangeEnd']
-  readonly #isDraining: Options['isDraining']
   readonly #clock: Options['clock']
   readonly #open = new Set<Connection>()
   readonly #evictionOrder = createEvictionOrder()
   readonly #loopTurn = createLoopTurn()
   /** One listener for all responses. A new function for each response would be expensive. */
   readonly #onResponseClose: (this: ServerResponse) => void
+  #isLeaving = false
   #isClosing = false
 
   /**
@@ -59,13 +58,11 @@ export class Connections {
    * @param options.onEnd called for every connection that this process closes early
    * @param options.onExchangeEnd called once for every request, when its response has been sent or
    * its connection has ended, with the milliseconds since its head arrived
-   * @param options.isDraining whether each connection closes with its next response
    */
-  constructor({ max, onEnd, onExchangeEnd, isDraining, clock }: Options) {
+  constructor({ max, onEnd, onExchangeEnd, clock }: Options) {
     this.#max = max
     this.#onEnd = onEnd
     this.#onExchangeEnd = onExchangeEnd
-    this.#isDraining = isDraining
     this.#clock = clock
     const finish = this.#finish
     this.#onResponseClose = function () {
@@ -114,7 +111,7 @@ export class Connections {
     connection.unwanted = undefined
     this.#evictionOrder.touch(connection)
     response.on('close', this.#onResponseClose)
-    if (this.#isDraining()) {
+    if (this.#isLeaving) {
       connection.isEnding = true
       response.setHeader('connection', 'close')
     }
@@ -147,6 +144,11 @@ export class Connections {
     this.#onEnd(reason)
     connection.socket.destroy()
     this.#forget(connection)
+  }
+
+  /** From now on every connection closes with its next response: its client goes elsewhere. */
+  leave(): void {
+    this.#isLeaving = true
   }
 
   /** From now on every connection is closed as soon as it has no request in progress. */

@@ -17,7 +17,7 @@ import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 export interface HttpEdge {
   serverFactory(handler: Handler): Server
   clientErrorHandler(cause: NodeJS.ErrnoException, socket: Socket): void
-  connections: Pick<Connections, 'authenticated' | 'counts'>
+  connections: Pick<Connections, 'authenticated' | 'counts' | 'leave'>
   /**
    * From now on connections close with their last response, and requests in progress have a short
    * timeout.
@@ -31,8 +31,6 @@ export interface HttpEdge {
  * @param options.onConnectionEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or
  * its connection has ended, with the milliseconds since its head arrived
- * @param options.isDraining whether clients should go to another server: each connection then closes
- * with its next response, so that `drain` finds none in use; default: never
  * @param options.cors serves the requests of pages; default: as those of other clients
  * @param options.gate decides when requests are served; default: at once
  */
@@ -44,7 +42,6 @@ export function createHttpEdge(options: {
   refuse: Refuse
   onConnectionEnd?: (reason: EndReason) => void
   onExchangeEnd?: (exchange: Exchange, ms: number) => void
-  isDraining?: () => boolean
   cors?: Cors | undefined
   gate?: Gate
   clock?: SweepClock | undefined
@@ -54,7 +51,6 @@ export function createHttpEdge(options: {
     max: options.connectionsMax,
     onEnd: options.onConnectionEnd ?? (() => undefined),
     onExchangeEnd: options.onExchangeEnd ?? (() => undefined),
-    isDraining: options.isDraining ?? (() => false),
     clock,
   })
   const sweep = createSweep({ connections, limits: options.limits, clock })

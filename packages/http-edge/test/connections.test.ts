@@ -21,7 +21,6 @@ function startServer(
     max,
     onEnd: (reason) => reasons.push(reason),
     onExchangeEnd: () => {},
-    isDraining: () => false,
     clock: systemClock,
   })
   const server = createServer((request, response) => handle(connections, request, response))
