@@ -7,7 +7,13 @@ import { calmState, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
 const application = 'com.example.usage'
-const nowMs = Date.now()
+const minuteMs = 60_000
+/** In the first hours of a Monday, the end of Sunday: all sessions must be in one week. */
+const nowMs = (() => {
+  const now = Date.now()
+  const sinceMondayMs = (now - Date.UTC(1970, 0, 5)) % (7 * dayMs)
+  return sinceMondayMs > 200 * minuteMs ? now : now - sinceMondayMs - 1
+})()
 const devices = ['1', '2', '3'].map((n) => `df5d5c64-dba0-4337-96e2-72a3049d0d0${n}`)
 
 const event = (device: number, agoMs: number, name: string, version: string) => {
@@ -22,7 +28,6 @@ const event = (device: number, agoMs: number, name: string, version: string) => 
     device: { version_name: version },
   })
 }
-const minuteMs = 60_000
 
 await insert('logs', [
   // One device: a session that crashes, and after a pause one that does not.
