@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Handler } from './edge-server.ts'
-import { ignoreFollowing } from './exchange.ts'
+import { ignoreFollowing, type Handler } from './exchange.ts'
 
 /** Lets pages of other origins send requests and read the responses (CORS). */
 export interface Cors {

@@ -6,13 +6,11 @@ import fp from 'fastify-plugin'
 import { endAfterResponses, refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
 import type { Cors } from './cors.ts'
-import { ignoreFollowing } from './exchange.ts'
+import { ignoreFollowing, type Handler } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Refuse } from './refuse.ts'
 import { hasUnusualBody, headerFieldsMax, headProblem } from './request-head.ts'
 import type { Sweep } from './sweep.ts'
-
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Admitting {
   connections: Connections

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IntakeError } from '@intake/contract'
 
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
 /** A request and its response, until the response has been sent or the connection has ended. */
 export interface Exchange {
   readonly request: IncomingMessage

@@ -1,10 +1,15 @@
 import { startPolling } from '@intake/runtime'
 import type { Cluster } from 'ioredis'
 import type { Server } from '../connect.ts'
-import type { PollOptions, RedisPoll } from '../poll-state.ts'
 import { PolledServer } from '../polled-server.ts'
 import { mainTag } from '../servers.ts'
-import { lostItsData, worstOf, type RedisState } from '../state.ts'
+import {
+  lostItsData,
+  worstOf,
+  type PollOptions,
+  type RedisPoll,
+  type RedisState,
+} from '../state.ts'
 import { groupByNode, nodeName } from './nodes.ts'
 
 /**
