@@ -15,12 +15,7 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/producer.js',
-        find: 'mayBeStored = true;',
-        replace: '',
-      },
-      {
-        file: 'packages/queue/dist/shards/sharded-producer.js',
-        find: 'holder = sink;',
+        find: 'holder = to;',
         replace: '',
       },
     ],
@@ -86,8 +81,8 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/consumer.js',
-        find: 'this.#carried = claimed;',
-        replace: 'this.#carried = claimed.slice(0, 1);',
+        find: 'carried = claimed;',
+        replace: 'carried = claimed.slice(0, 1);',
       },
     ],
     breaks: 'stuck',

@@ -72,7 +72,7 @@ export function createFrameConsumer(options: {
   const { signal } = closing
   const untilDue = createClaimTurn({ source, signal, clock, gatherMs })
   const claims = createFrameClaims({ ...options, clock })
-  const supply = new FrameSupply({ claims, clock, signal })
+  const supply = createFrameSupply({ claims, clock, signal })
 
   return {
     async take(limits) {
@@ -99,76 +99,62 @@ export function createFrameConsumer(options: {
 }
 
 /** Claims the frames of one batch after another. */
-class FrameSupply {
-  readonly #claims: FrameClaims
-  readonly #clock: Clock
-  readonly #signal: AbortSignal
+function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal: AbortSignal }) {
+  const { claims, clock, signal } = options
   /**
    * Claimed frames that are in no batch yet: they did not fit into the last batch, or `complete`
    * claimed them when it completed other frames.
    */
-  #carried: ClaimedFrame[] = []
+  let carried: ClaimedFrame[] = []
   /** True if the last batch was full, so that more frames are probably waiting. */
-  #isBacklogged = false
+  let isBacklogged = false
 
-  constructor(options: { claims: FrameClaims; clock: Clock; signal: AbortSignal }) {
-    this.#claims = options.claims
-    this.#clock = options.clock
-    this.#signal = options.signal
-  }
+  return {
+    mayHaveMore: () => carried.length > 0 || isBacklogged,
 
-  mayHaveMore(): boolean {
-    return this.#carried.length > 0 || this.#isBacklogged
-  }
+    /** Returns the claimed frames that are in no batch. */
+    takeAll: () => carried.splice(0),
 
-  /** Returns the claimed frames that are in no batch. */
-  takeAll(): ClaimedFrame[] {
-    return this.#carried.splice(0)
-  }
+    putBack: (frames: readonly ClaimedFrame[]) => void carried.unshift(...frames),
 
-  putBack(frames: readonly ClaimedFrame[]): void {
-    this.#carried.unshift(...frames)
-  }
+    /**
+     * Claims as many waiting frames as fit; returns an empty list if no frame waits.
+     *
+     * @param waiting the number of frames that were waiting a moment ago; `Infinity` if not known.
+     * After this many claims the waiting frames are counted again, because a claim that finds no
+     * frame costs as much as any other
+     */
+    async fill(limits: BatchLimits, waiting: number): Promise<ClaimedFrame[]> {
+      const frames: ClaimedFrame[] = []
+      const room = createBatchRoom(limits)
+      const lookUntil = clock.now() + lookAgainMs
+      let unclaimed = Math.max(waiting, 1)
+      for (;;) {
+        while (carried[0] !== undefined && room.add(carried[0])) frames.push(carried.shift()!)
+        isBacklogged = carried.length > 0 || room.left() === 0
+        if (isBacklogged || unclaimed === 0 || signal.aborted) return frames
+        const count = Math.min(room.left(), commandsAtOnce, unclaimed)
+        const claimed = await claims.claim(count)
+        carried = claimed
+        unclaimed = claimed.length < count ? 0 : unclaimed - count
+        if (claimed.length === count && unclaimed === 0)
+          unclaimed = await claims.countWaiting(lookUntil - clock.now())
+      }
+    },
 
-  /**
-   * Claims as many waiting frames as fit; returns an empty list if no frame waits.
-   *
-   * @param waiting the number of frames that were waiting a moment ago; `Infinity` if not known.
-   * After this many claims the waiting frames are counted again. This avoids claims that find no
-   * frame, which cost as much as any other claim
-   */
-  async fill(limits: BatchLimits, waiting: number): Promise<ClaimedFrame[]> {
-    const frames: ClaimedFrame[] = []
-    const room = createBatchRoom(limits)
-    const lookUntil = this.#clock.now() + lookAgainMs
-    let unclaimed = Math.max(waiting, 1)
-    for (;;) {
-      const carried = this.#carried
-      while (carried[0] !== undefined && room.add(carried[0])) frames.push(...carried.splice(0, 1))
-      this.#isBacklogged = carried.length > 0 || room.left() === 0
-      if (this.#isBacklogged || unclaimed === 0 || this.#signal.aborted) return frames
-      const count = Math.min(room.left(), commandsAtOnce, unclaimed)
-      const claimed = await this.#claims.claim(count)
-      this.#carried = claimed
-      unclaimed = claimed.length < count ? 0 : unclaimed - count
-      if (claimed.length === count && unclaimed === 0)
-        unclaimed = await this.#claims.countWaiting(lookUntil - this.#clock.now())
-    }
-  }
-
-  /** Completes the frames of a batch, and claims frames for the next one if more are waiting. */
-  async complete(frames: readonly ClaimedFrame[], limits: BatchLimits): Promise<void> {
-    const room = createBatchRoom(limits)
-    for (let at = 0; at < frames.length; at += commandsAtOnce) {
-      const some = frames.slice(at, at + commandsAtOnce)
-      // If more frames wait, the command that completes a frame also claims another. Separate
-      // commands would need twice as many round trips.
-      const isRoom = room.left() >= some.length
-      const claimNext = this.#isBacklogged && !this.#signal.aborted && isRoom
-      const next = await this.#claims.complete(some, { claimNext })
-      for (const frame of next) room.add(frame)
-      this.#carried.push(...next)
-    }
+    /** Completes the frames of a batch, and claims frames for the next one if more are waiting. */
+    async complete(frames: readonly ClaimedFrame[], limits: BatchLimits): Promise<void> {
+      const room = createBatchRoom(limits)
+      for (let at = 0; at < frames.length; at += commandsAtOnce) {
+        const some = frames.slice(at, at + commandsAtOnce)
+        // If more frames wait, the command that completes a frame also claims another. Separate
+        // commands would need twice as many round trips.
+        const claimNext = isBacklogged && !signal.aborted && room.left() >= some.length
+        const next = await claims.complete(some, { claimNext })
+        for (const frame of next) room.add(frame)
+        carried.push(...next)
+      }
+    },
   }
 }
 

@@ -3,7 +3,10 @@ import type { Redis } from '@intake/redis'
 import { queueNames, queueSettings, type QueueName } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 
-/** A claimed job: no other consumer gets it while its lock is renewed. */
+/**
+ * A claimed job: no other consumer gets it while its lock is renewed. Only the source that has
+ * returned it takes it back.
+ */
 export interface ClaimedJob {
   id: string
   data: unknown
@@ -82,7 +85,6 @@ export function createJobSource(options: {
    * would read whole jobs. `test/conformance/jobs.test.ts` checks the names.
    */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
-  const { claimed, held } = createHandles()
   let claims = 0
   /**
    * Creates a new token for each claim, so that a job that was redelivered cannot be completed by
@@ -97,36 +99,31 @@ export function createJobSource(options: {
 
     async claim() {
       const token = createToken()
-      const job = await worker.getNextJob(token, { block: false })
-      return claimed(job as Job | undefined, token)
+      return handleOf(await worker.getNextJob(token, { block: false }), token)
     },
 
     async complete(handle, { claimNext }) {
-      const { job, token } = held(handle)
+      const { job, token } = handle as Handle
       const next = await job.moveToCompleted(undefined, token, claimNext)
       if (!Array.isArray(next) || !next[0]) return undefined
       const [data, id] = next
-      return claimed(Job.fromJSON(worker, data, id), token)
+      return handleOf(Job.fromJSON(worker, data, id), token)
     },
 
     async postpone(handle, ms) {
-      const { job, token } = held(handle)
+      const { job, token } = handle as Handle
       await job.moveToDelayed(Date.now() + ms, token)
     },
 
     async release(handle) {
-      const { job, token } = held(handle)
+      const { job, token } = handle as Handle
       await job.moveToWait(token)
     },
 
     renew(handles) {
-      const entries = handles.map((handle) => held(handle))
       const ids = handles.map(({ id }) => id)
-      return worker.extendJobLocks(
-        ids,
-        entries.map(({ token }) => token),
-        lockMs,
-      )
+      const tokens = handles.map((handle) => (handle as Handle).token)
+      return worker.extendJobLocks(ids, tokens, lockMs)
     },
 
     close: () => worker.close(true),
@@ -144,26 +141,15 @@ async function peek(redis: Redis, key: (list: string) => string): Promise<Waitin
   return isPaused === 1 ? { count: 0, oldest: undefined } : { count, oldest }
 }
 
-/** Creates two functions: one makes the handle of BullMQ's job, the other finds the job again. */
-function createHandles() {
-  const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
+interface Handle extends ClaimedJob {
+  job: Job
+  token: string
+}
 
-  return {
-    claimed(job: Job | undefined, token: string): ClaimedJob | undefined {
-      if (job?.id === undefined) return undefined
-      const { id, data, attemptsStarted: attempts } = job
-      const handle: ClaimedJob = { id, data, attempts }
-      // BullMQ's job must not keep the data too. Otherwise the data would stay in memory after the
-      // owner of the handle has dropped it.
-      job.data = undefined
-      jobs.set(handle, { job, token })
-      return handle
-    },
-
-    held(handle: ClaimedJob): { job: Job; token: string } {
-      const entry = jobs.get(handle)
-      if (entry === undefined) throw new TypeError('the job was claimed from another queue')
-      return entry
-    },
-  }
+function handleOf(job: Job | undefined | void, token: string): Handle | undefined {
+  if (job?.id === undefined) return undefined
+  const { id, data, attemptsStarted: attempts } = job
+  // The owner of the handle drops its data early; BullMQ's job must not keep the data in memory.
+  job.data = undefined
+  return { id, data, attempts, job, token }
 }

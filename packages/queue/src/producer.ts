@@ -19,44 +19,63 @@ export interface FrameProducer {
 }
 
 /**
+ * Chooses where a frame is added.
+ *
+ * @param refused sinks that have certainly not stored the frame
+ * @returns the sink for the frame; undefined if no sink is left
+ */
+export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
+
+/**
  * Creates the producer of one queue.
  *
- * @param options.sink belongs to the caller, who closes it after the last frame has settled
+ * @param options.sink the sink of all frames, or what chooses one for each frame. Sinks belong to
+ * the caller, who closes them after the last frame has settled
  */
-export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): FrameProducer {
+export function createFrameProducer(options: {
+  sink: JobSink | RouteFrame
+  clock?: Clock
+}): FrameProducer {
   const { sink, clock = systemClock } = options
 
   return {
-    add(frame, deadline) {
+    async add(frame, deadline) {
       const data = createFrame(frame)
       const id = createJobId(frame)
-      let mayBeStored = false
+      /**
+       * The sink that may have stored the frame. The frame is offered to no other one, because both
+       * would deliver it.
+       */
+      let holder: JobSink | undefined
 
-      async function addOnce(attempt: Attempt): Promise<void> {
-        await sink.ready()
-        // An abandoned attempt must not store the frame later, after the caller got an error.
-        if (attempt.isAbandoned) return
-        const before = mayBeStored
-        mayBeStored = true
-        try {
-          await sink.add(id, data)
-        } catch (error) {
-          // A refusal says nothing about an earlier attempt that got no response.
-          if (isRefusal(error) && !attempt.isAbandoned) mayBeStored = before
-          throw error
+      async function send(attempt: Attempt): Promise<void> {
+        const refused = new Set<JobSink>()
+        let to = holder ?? (typeof sink === 'function' ? sink(refused) : sink)
+        while (to !== undefined) {
+          const former = holder
+          try {
+            await to.ready()
+            // An abandoned attempt must not store the frame later, after the caller got an error.
+            if (attempt.isAbandoned) return
+            holder = to
+            return await to.add(id, data)
+          } catch (error) {
+            // A refusal says nothing about an earlier attempt that got no response.
+            if (isRefusal(error) && !attempt.isAbandoned) holder = former
+            if (holder !== undefined || attempt.isAbandoned) throw error
+            refused.add(to)
+            to = typeof sink === 'function' ? sink(refused) : undefined
+            if (to === undefined) throw error
+          }
         }
       }
 
-      const retries = { ...commandRetries, what: 'enqueue', deadline, clock }
-      return retryUntil(addOnce, retries).catch((cause: unknown) => {
-        throw notConfirmed(cause, mayBeStored)
-      })
+      try {
+        await retryUntil(send, { ...commandRetries, what: 'enqueue', deadline, clock })
+      } catch (cause) {
+        if (holder === undefined) throw queueError(cause)
+        throw new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })
+      }
     },
   }
-}
-
-/** Creates the error for a frame that Redis has not confirmed. */
-export function notConfirmed(cause: unknown, mayBeStored: boolean): IntakeError {
-  if (!mayBeStored) return queueError(cause)
-  return new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })
 }

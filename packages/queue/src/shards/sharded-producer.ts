@@ -1,67 +1,62 @@
-import { commandRetries, isRefusal } from '@intake/redis'
-import { retryUntil, systemClock, type Attempt, type Clock } from '@intake/runtime'
-import { createFrame, createJobId } from '../frame.ts'
+import { systemClock, type Clock } from '@intake/runtime'
 import type { JobSink } from '../job-sink.ts'
-import { notConfirmed, type FrameProducer } from '../producer.ts'
-import { createShardRouter } from './shard-router.ts'
+import { createFrameProducer, type FrameProducer, type RouteFrame } from '../producer.ts'
 
-/**
- * Creates the producer of a log queue with several shards. A frame that a shard has certainly not
- * stored is offered to the next one. A frame that a shard may have stored is offered only to that
- * shard until the deadline, because two shards would both deliver it.
- *
- * @param options.sinks by number of the shard; they belong to the caller, who closes them after the
- * last frame has settled
- * @param options.isUsable see `createShardRouter`
- */
-export function createShardedProducer(options: {
+const avoidMs = 1_000
+
+interface ShardOptions {
+  /** By number of the shard. */
   sinks: readonly JobSink[]
   isUsable: (shard: number) => boolean
   clock?: Clock
-}): FrameProducer {
+}
+
+/**
+ * Creates the producer of a log queue with several shards. Each frame goes to the usable shard with
+ * the fewest frames in flight. If several shards have equally few, they take turns. For one second
+ * after a command to a shard has failed, that shard is the last choice. If none is usable, shard 0
+ * gets the frame, and its error gives the reason.
+ */
+export function createShardedProducer(options: ShardOptions): FrameProducer {
   const { sinks, isUsable, clock = systemClock } = options
-  const route = createShardRouter({ sinks, isUsable, clock })
+  return createFrameProducer({ sink: createRoute({ sinks, isUsable, clock }), clock })
+}
 
-  return {
-    async add(frame, deadline) {
-      const data = createFrame(frame)
-      const id = createJobId(frame)
-      /** The sink that may have stored the frame. */
-      let holder: JobSink | undefined
-
-      async function send(sink: JobSink, attempt: Attempt): Promise<void> {
-        await sink.ready()
-        // An abandoned attempt must not store the frame later, after the caller got an error.
-        if (attempt.isAbandoned) return
-        const former = holder
-        holder = sink
-        try {
-          await sink.add(id, data)
-        } catch (error) {
-          if (isRefusal(error) && !attempt.isAbandoned) holder = former
-          throw error
-        }
-      }
-
-      async function sendToAny(attempt: Attempt): Promise<void> {
-        const refused = new Set<JobSink>()
-        for (let sink = holder ?? route(refused); sink !== undefined;) {
-          try {
-            return await send(sink, attempt)
-          } catch (error) {
-            if (holder !== undefined || attempt.isAbandoned) throw error
-            refused.add(sink)
-            sink = route(refused)
-            if (sink === undefined) throw error
-          }
-        }
-      }
-
+function createRoute({ sinks, isUsable, clock }: Required<ShardOptions>): RouteFrame {
+  let turn = 0
+  const shards = sinks.map((sink, number) => {
+    async function watched<Result>(command: () => Promise<Result>): Promise<Result> {
+      shard.inFlight++
       try {
-        await retryUntil(sendToAny, { ...commandRetries, what: 'enqueue', deadline, clock })
-      } catch (cause) {
-        throw notConfirmed(cause, holder !== undefined)
+        return await command()
+      } catch (error) {
+        shard.avoidUntil = clock.now() + avoidMs
+        throw error
+      } finally {
+        shard.inFlight--
       }
-    },
+    }
+    const shard = {
+      number,
+      inFlight: 0,
+      avoidUntil: -Infinity,
+      sink: {
+        ...sink,
+        ready: () => watched(() => sink.ready()),
+        add: (id, data) => watched(() => sink.add(id, data)),
+      } satisfies JobSink,
+    }
+    return shard
+  })
+
+  return (refused) => {
+    turn = (turn + 1) % shards.length
+    const now = clock.now()
+    const cost = ({ inFlight, avoidUntil }: (typeof shards)[number]) =>
+      inFlight + (avoidUntil > now ? 1_000_000 : 0)
+    const [best] = [...shards.slice(turn), ...shards.slice(0, turn)]
+      .filter(({ number, sink }) => isUsable(number) && !refused.has(sink))
+      .toSorted((one, other) => cost(one) - cost(other))
+    return best?.sink ?? (refused.size === 0 ? shards[0]?.sink : undefined)
   }
 }

@@ -1,9 +1,13 @@
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import type { ClaimedJob, JobSource } from '../job-source.ts'
-import { answerMs, type Shard } from './shard.ts'
-import { aheadMax, ShardSet } from './shard-set.ts'
+import type { ClaimedJob, JobSource, Waiting } from '../job-source.ts'
+import { answerMs, createShard, type Shard } from './shard.ts'
 
 const listIntervalMs = 5_000
+/**
+ * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
+ * number, a completion claims the next job from the same shard, which saves a command.
+ */
+const aheadMax = 16
 
 /**
  * Combines several shards into one queue, so that a batch holds frames of all shards, and its
@@ -25,12 +29,13 @@ export function createShardedSource(options: {
   clock?: Clock
 }): JobSource {
   const { list, onError, clock = systemClock } = options
-  const shards = new ShardSet({ ...options, clock })
+  const { all, next, peek, add } = createShardSet({ ...options, clock })
   const owners = new WeakMap<ClaimedJob, Shard>()
+  let isClosed = false
   const polling = startPolling({
     async poll() {
       const numbers = await withTimeout(list(), answerMs, 'listing shards', clock)
-      for (const number of numbers) shards.add(number)
+      if (!isClosed) numbers.forEach(add)
     },
     intervalMs: listIntervalMs,
     onError: (error) => onError(error as Error),
@@ -41,19 +46,13 @@ export function createShardedSource(options: {
     if (job !== undefined) owners.set(job, shard)
     return job
   }
-
-  function ownerOf(job: ClaimedJob): Shard {
-    const shard = owners.get(job)
-    if (shard === undefined) throw new TypeError('the job was claimed from another queue')
-    return shard
-  }
-
+  const ownerOf = (job: ClaimedJob) => owners.get(job)!
   const claimFrom = async (shard: Shard) => own(await shard.claim(), shard)
 
   /** Claims from the same shard in one command, unless that shard is ahead of the others. */
   async function completeAndClaim(job: ClaimedJob): Promise<ClaimedJob | undefined> {
     const shard = ownerOf(job)
-    const least = shards.next() ?? shard
+    const least = next() ?? shard
     if (shard.served - least.served <= aheadMax) {
       shard.served++
       const claimed = await shard.source.complete(job, { claimNext: true })
@@ -69,17 +68,18 @@ export function createShardedSource(options: {
   }
 
   return {
-    peek: () => shards.peek(),
+    peek,
 
-    hasPostponed: () => shards.hasPostponed(),
+    hasPostponed: async () =>
+      (await Promise.all(all().map((shard) => shard.hasPostponed()))).includes(true),
 
     async claim() {
-      for (let shard = shards.next(); shard !== undefined; shard = shards.next()) {
+      for (let shard = next(); shard !== undefined; shard = next()) {
         const job = await claimFrom(shard)
         if (job !== undefined) return job
       }
       // Rejects with the refusal, which would otherwise look like an empty queue.
-      const refused = shards.all().find(({ refusal }) => refusal !== undefined)
+      const refused = all().find(({ refusal }) => refusal !== undefined)
       if (refused !== undefined) throw refused.refusal
       return undefined
     },
@@ -93,10 +93,72 @@ export function createShardedSource(options: {
     renew: (jobs) => renewLocks(jobs, { ownerOf, onError, clock }),
 
     async close() {
+      isClosed = true
       polling.close()
-      await shards.close()
+      await Promise.all(all().map(({ source }) => source.close()))
     },
   }
+}
+
+/** The shards that are served, and the one whose turn it is. Begins with shard 0. */
+function createShardSet(options: {
+  open: (shard: number) => JobSource
+  onError: (error: Error) => void
+  clock: Clock
+}) {
+  const { open, onError, clock } = options
+  const shards = new Map<number, Shard>()
+  add(0)
+
+  function all(): Shard[] {
+    return [...shards.values()]
+  }
+
+  function mostServed(): number {
+    return Math.max(0, ...all().map(({ served }) => served))
+  }
+
+  /** Opens a shard, unless it is open. */
+  function add(number: number): void {
+    if (shards.has(number)) return
+    const served = mostServed()
+    shards.set(number, createShard({ source: open(number), served, clock, onError }))
+  }
+
+  /**
+   * Gives a shard that was empty the lowest count with which the next completion on the most served
+   * shard claims from it. So it does not catch up on all the jobs that it did not serve meanwhile.
+   */
+  function noteFilled(shard: Shard): void {
+    shard.noteFilled(mostServed() - aheadMax - 1)
+  }
+
+  /** Returns the shard to ask next; undefined if no shard may have jobs. */
+  function next(): Shard | undefined {
+    let least: Shard | undefined
+    for (const shard of shards.values()) {
+      if (shard.isDue()) noteFilled(shard)
+      if (shard.mayHaveJobs() && (least === undefined || shard.served < least.served)) least = shard
+    }
+    return least
+  }
+
+  async function peek(): Promise<Waiting> {
+    const found = await Promise.all(
+      all().map(async (shard) => {
+        const waiting = await shard.peek()
+        if (waiting.count > 0 && shard.wasEmpty()) noteFilled(shard)
+        return waiting
+      }),
+    )
+    return {
+      count: found.reduce((sum, { count }) => sum + count, 0),
+      // The smallest id is the oldest, because ids begin with a time.
+      oldest: found.flatMap(({ oldest }) => oldest ?? []).toSorted()[0],
+    }
+  }
+
+  return { all, next, peek, add }
 }
 
 async function renewLocks(
@@ -108,18 +170,14 @@ async function renewLocks(
   },
 ): Promise<string[]> {
   const { ownerOf, onError, clock } = options
-  const byShard = new Map<Shard, ClaimedJob[]>()
-  for (const job of jobs) {
-    const shard = ownerOf(job)
-    byShard.set(shard, [...(byShard.get(shard) ?? []), job])
-  }
   const renewals = await Promise.allSettled(
-    [...byShard].map(([{ source }, mine]) =>
-      withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
-    ),
+    [...new Set(jobs.map(ownerOf))].map((shard) => {
+      const renewal = shard.source.renew(jobs.filter((job) => ownerOf(job) === shard))
+      return withTimeout(renewal, answerMs, 'lock renewal of a shard', clock)
+    }),
   )
   const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
+  if (failures.length > 0 && failures.length === renewals.length) throw failures[0]
   for (const failure of failures) onError(failure as Error)
   return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
 }
