@@ -1,15 +1,10 @@
 import type { Alert } from '@intake/access'
-import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, isoTime, type ClickHouse } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
-import {
-  countDeviceShares,
-  countEvents,
-  createKnownCrashes,
-  createUsualCounts,
-  findSenders,
-} from '@intake/records'
-import { countApart } from './count-apart.ts'
+import { countWindows, divide, hasSentWith, type SomeAlerts } from './count-windows.ts'
 import { judge, type AlertState, type Found } from './judge.ts'
+import { createKnownCrashes } from './known-crashes.ts'
+import { createUsualCounts } from './usual-counts.ts'
 
 export interface Evaluated {
   alert: Alert
@@ -55,76 +50,106 @@ export async function readSituation(reader: Pick<ClickHouse, 'query'>): Promise<
   }
 }
 
+/** What failed is tried again at the next evaluation, then after twice the pause, up to this. */
+const retryMs = { min: 30_000, max: 10 * 60_000 }
+
 /**
- * Returns which of the applications may lack events that gateways refused. Refusals with the keys
- * of others do not count: with them, one sender could hide that another is silent.
+ * Creates a function that counts, and resolves to undefined if that fails or has failed lately.
+ *
+ * @returns rejects if ClickHouse is away
  */
-async function findRefused(
-  reader: Pick<ClickHouse, 'query'>,
-  bundles: readonly string[],
-  { refusedKeys: apiKeyIds, nowMs }: Situation,
-): Promise<ReadonlySet<string>> {
-  if (bundles.length === 0 || apiKeyIds.length === 0) return new Set()
-  if (apiKeyIds.includes('')) return new Set(bundles)
-  return findSenders(reader, { bundles, apiKeyIds }, nowMs)
+function createAttempts({ reader, onError }: EvaluationOptions) {
+  const failed = new Map<string, { atMs: number; pauseMs: number }>()
+
+  return async <Value>(
+    name: string,
+    nowMs: number,
+    count: () => Promise<Value>,
+  ): Promise<Value | undefined> => {
+    const last = failed.get(name)
+    if (last !== undefined && last.atMs > nowMs) return undefined
+    try {
+      const value = await count()
+      failed.delete(name)
+      return value
+    } catch (error) {
+      // Without a response ClickHouse may be away, which is not the fault of the application.
+      const hasResponse = !(error instanceof ClickHouseError) || error.code !== undefined
+      if (!hasResponse) await reader.query('SELECT 1')
+      onError(error)
+      const pauseMs = Math.min(retryMs.max, last ? 2 * last.pauseMs : retryMs.min)
+      failed.set(name, { atMs: nowMs + pauseMs, pauseMs })
+      return undefined
+    }
+  }
+}
+
+interface EvaluationOptions {
+  reader: Pick<ClickHouse, 'query'>
+  /** Called when some alerts could not be counted; they are then unknown. */
+  onError: (error: unknown) => void
 }
 
 /**
  * Creates the function that evaluates alerts. Their windows end at the watermark, so that nothing
- * is missing in them, or at the present while the watermark is behind.
+ * is missing in them, or at the present while the watermark is behind. Each application is counted
+ * alone: what it sends keeps no alert of another from being evaluated.
  *
- * @param options.onError called when some alerts could not be counted; they are then unknown
+ * @returns rejects if ClickHouse is away
  */
-export function createEvaluation(options: {
-  reader: Pick<ClickHouse, 'query'>
-  onError: (error: unknown) => void
-}): (alerts: readonly Alert[], situation: Situation) => Promise<Evaluated[]> {
-  const { reader, onError } = options
+export function createEvaluation(
+  options: EvaluationOptions,
+): (alerts: readonly Alert[], situation: Situation) => Promise<Evaluated[]> {
+  const { reader } = options
   const usualCounts = createUsualCounts(reader)
-  const knownCrashes = createKnownCrashes(reader)
+  const newCrashes = createKnownCrashes(reader)
+  const attempt = createAttempts(options)
 
-  const apart = { onError, ping: () => reader.query('SELECT 1') }
-  const ofAll = {
-    events: countApart<number>((some, toMs) => countEvents(reader, some, toMs), apart),
-    shares: countApart<number>((some, toMs) => countDeviceShares(reader, some, toMs), apart),
-    usual: countApart<number>((some, toMs) => usualCounts.at(some, toMs), apart),
-    crashes: countApart<Found>(async (some, toMs) => {
-      const found = new Map<string, Found>()
-      for (const alert of some) {
-        const { crashes, example } = await knownCrashes.newIn(alert, toMs)
-        found.set(alert.id, { value: crashes, detail: example })
-      }
-      return found
-    }, apart),
+  async function findCrashes(alerts: SomeAlerts, toMs: number): Promise<Map<string, Found>> {
+    const found = new Map<string, Found>()
+    for (const alert of alerts) {
+      const { crashes, example } = await newCrashes(alert, toMs)
+      found.set(alert.id, { value: crashes, detail: example })
+    }
+    return found
+  }
+
+  async function evaluate(
+    alerts: SomeAlerts,
+    { nowMs, visibleUntilMs, refusedKeys: apiKeyIds }: Situation,
+  ): Promise<Evaluated[]> {
+    const { bundle } = alerts[0]!
+    const isBehind = visibleUntilMs === undefined || nowMs - visibleUntilMs > behindMs
+    const toMs = isBehind ? nowMs : visibleUntilMs
+    const tried = <Value>(what: string, count: () => Promise<Value>) =>
+      attempt(`${what} ${bundle}`, nowMs, count)
+    const ofEvents = alerts.filter(({ condition }) => condition !== 'new-crash')
+    const ofTimes = alerts.filter(({ condition }) => condition === 'times')
+    const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
+    const values = await tried('events', () => countWindows(reader, ofEvents, toMs))
+    const usual = await tried('usual', () => usualCounts(ofTimes, toMs))
+    const crashes = await tried('crashes', () => findCrashes(ofCrashes, toMs))
+
+    // Refusals with the keys of others do not count: one sender could hide that another is silent.
+    const isSilent = ofEvents.some(
+      ({ id, condition, threshold }) =>
+        condition === 'below' && (values?.get(id) ?? Infinity) < threshold,
+    )
+    const wasRefusing =
+      isSilent &&
+      apiKeyIds.length > 0 &&
+      (apiKeyIds.includes('') ||
+        ((await tried('keys', () => hasSentWith(reader, { bundle, apiKeyIds }, nowMs))) ?? true))
+    return alerts.map((alert) => {
+      const { id } = alert
+      const found = crashes?.get(id) ?? { value: values?.get(id), usual: usual?.get(id) }
+      return { alert, found, state: judge(alert, found, { isBehind, wasRefusing }) }
+    })
   }
 
   return async (alerts, situation) => {
-    const { nowMs, visibleUntilMs } = situation
-    const isBehind = visibleUntilMs === undefined || nowMs - visibleUntilMs > behindMs
-    const toMs = isBehind ? nowMs : visibleUntilMs
-    const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
-    const ofShares = alerts.filter(({ unit }) => unit === 'percent')
-    const ofEvents = alerts.filter((one) => !ofCrashes.includes(one) && !ofShares.includes(one))
-    const ofTimes = alerts.filter(({ condition }) => condition === 'times')
-    const times = { toMs, nowMs }
-    const events = await ofAll.events(ofEvents, times)
-    const shares = await ofAll.shares(ofShares, times)
-    const usual = await ofAll.usual(ofTimes, times)
-    const crashes = await ofAll.crashes(ofCrashes, times)
-    const valueOf = ({ id }: Alert) => events.get(id) ?? shares.get(id)
-    const silent = alerts.filter(
-      (one) => one.condition === 'below' && (valueOf(one) ?? Infinity) < one.threshold,
-    )
-    const bundles = silent.map(({ bundle }) => bundle)
-    const refused = await findRefused(reader, bundles, situation).catch((error: unknown) => {
-      onError(error)
-      return new Set(bundles)
-    })
-    return alerts.map((alert) => {
-      const { id, bundle } = alert
-      const found = crashes.get(id) ?? { value: valueOf(alert), usual: usual.get(id) }
-      const circumstances = { isBehind, wasRefusing: refused.has(bundle) }
-      return { alert, found, state: judge(alert, found, circumstances) }
-    })
+    const evaluated: Evaluated[] = []
+    for (const some of divide(alerts)) evaluated.push(...(await evaluate(some, situation)))
+    return evaluated
   }
 }

@@ -276,7 +276,7 @@ t.test('a crash with a new stack trace, and not one that was known', async (t) =
   t.same(await evaluate([news], start + 90 * minuteMs), [`${news.id}-2`, `${news.id}-3`])
 })
 
-t.test('two hundred alerts are few statements', async (t) => {
+t.test('two hundred alerts of twenty applications', async (t) => {
   const many = Array.from({ length: 200 }, (_, n) =>
     alert({ bundle: `com.many.${n % 20}`, event: `event ${n}`, minutes: 1 + (n % 5) }),
   )

@@ -4,93 +4,74 @@ import type { Alert } from '@intake/access'
 import { pause } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startAlerts } from '../../src/alerts/alerts.ts'
-import { countApart } from '../../src/alerts/count-apart.ts'
+import { createEvaluation } from '../../src/alerts/evaluate.ts'
 
 const minuteMs = 60_000
-const alertOf = (bundle: string) => ({ id: bundle, bundle }) as Alert
-const alerts = ['com.flood', 'com.one', 'com.two'].map(alertOf)
+const above = { condition: 'above', threshold: 0, unit: 'events', minutes: 1 } as Alert
+const alerts = ['com.flood', 'com.one', 'com.two'].map((bundle) => ({
+  ...above,
+  id: bundle,
+  bundle,
+}))
 const noResponse = () => new ClickHouseError('no response', { kind: 'retry' })
 const tooMuch = () => new ClickHouseError('too much', { kind: 'split', code: 241 })
 
 /** Counts 1 for each alert, unless `fail` throws. */
-function counting(fail: (bundles: string[]) => void, isAway = () => false) {
-  const asked: string[][] = []
+function evaluating(fail: (bundle: unknown) => void) {
+  const asked: unknown[] = []
   const errors: unknown[] = []
-  const count = countApart<number>(
-    async (some) => {
-      const bundles = some.map(({ bundle }) => bundle)
-      asked.push(bundles)
-      fail(bundles)
-      return new Map(some.map(({ id }) => [id, 1]))
-    },
-    {
-      onError: (error) => errors.push(error),
-      async ping() {
-        if (isAway()) throw noResponse()
+  const evaluate = createEvaluation({
+    reader: {
+      async query<Row>(_sql: string, { bundle }: Record<string, unknown> = {}) {
+        if (bundle !== undefined) asked.push(bundle)
+        fail(bundle)
+        return [{ numbers: [1] }] as Row[]
       },
     },
-  )
-  return {
-    asked,
-    errors,
-    at: (minute: number) => count(alerts, { toMs: 0, nowMs: minute * minuteMs }),
+    onError: (error) => errors.push(error),
+  })
+  const at = async (minute: number) => {
+    const nowMs = minute * minuteMs
+    const evaluated = await evaluate(alerts, { nowMs, visibleUntilMs: nowMs, refusedKeys: [] })
+    return evaluated.map(({ state }) => state)
   }
+  return { asked, errors, at }
 }
 
-t.test('an application that cannot be counted keeps no other from being counted', async (t) => {
-  let isFlooding = true
-  const { asked, errors, at } = counting((bundles) => {
-    if (isFlooding && bundles.includes('com.flood')) throw tooMuch()
+for (const [what, failure] of [
+  ['cannot be counted', tooMuch],
+  ['takes all the time', noResponse],
+] as const) {
+  t.test(`an application that ${what} keeps no other from being counted`, async (t) => {
+    let isFlooding = true
+    const { asked, errors, at } = evaluating((bundle) => {
+      if (isFlooding && bundle === 'com.flood') throw failure()
+    })
+    const timesOf = (bundle: string) => asked.splice(0).filter((one) => one === bundle).length
+    for (let minute = 0; minute < 60; minute++) {
+      const states = await at(minute)
+      if (minute % 20 === 0) t.same(states, ['unknown', 'firing', 'firing'])
+    }
+    t.equal(timesOf('com.flood'), errors.length)
+    t.equal(errors.length, 10, 'it is tried less and less often, down to every ten minutes')
+    isFlooding = false
+    t.same(await at(70), ['firing', 'firing', 'firing'])
+    isFlooding = true
+    await at(71)
+    isFlooding = false
+    t.same(await at(72), ['firing', 'firing', 'firing'], 'a single failure costs one evaluation')
   })
-  t.same([...(await at(0)).keys()], ['com.one', 'com.two'])
-  t.same(asked.splice(0), [
-    ['com.flood', 'com.one', 'com.two'],
-    ['com.flood'],
-    ['com.one'],
-    ['com.two'],
-  ])
-  t.equal(errors.length, 2)
-  t.same([...(await at(1)).keys()], ['com.one', 'com.two'])
-  t.same(asked.splice(0), [['com.one', 'com.two']], 'the others are together, and it is left out')
-  isFlooding = false
-  t.equal((await at(10)).size, 3)
-  t.same(asked.splice(0), [['com.one', 'com.two'], ['com.flood']], 'it is tried alone')
-  await at(11)
-  t.same(asked, [['com.flood', 'com.one', 'com.two']])
-})
+}
 
 t.test('while ClickHouse is away, no application is set apart', async (t) => {
   let isAway = true
-  const { asked, at } = counting(
-    () => {
-      if (isAway) throw noResponse()
-    },
-    () => isAway,
-  )
+  const { asked, at } = evaluating(() => {
+    if (isAway) throw noResponse()
+  })
   await t.rejects(at(0), { message: 'no response' })
   isAway = false
-  t.equal((await at(1)).size, 3)
-  t.equal(asked.length, 2)
-})
-
-t.test('an application that takes all the time keeps no other from being counted', async (t) => {
-  const { asked, at } = counting((bundles) => {
-    if (bundles.includes('com.two')) throw noResponse()
-  })
-  t.same([...(await at(0)).keys()], ['com.flood', 'com.one'])
-  t.same([...(await at(1)).keys()], ['com.flood', 'com.one'])
-  t.same(asked.at(-1), ['com.flood', 'com.one'])
-})
-
-t.test('an application that alone gets no response is left out of the next run', async (t) => {
-  const { asked, at } = counting((bundles) => {
-    if (!bundles.includes('com.one')) return
-    if (bundles.length > 1) throw tooMuch()
-    throw noResponse()
-  })
-  t.same([...(await at(0)).keys()], ['com.flood'])
-  t.same([...(await at(1)).keys()], ['com.flood', 'com.two'])
-  t.same(asked.at(-1), ['com.flood', 'com.two'])
+  t.same(await at(0), ['firing', 'firing', 'firing'])
+  t.equal(asked.length, 4)
 })
 
 t.test('a run that was dear is followed by a pause, one that failed is not', async (t) => {

@@ -1,8 +1,3 @@
-export { countDeviceShares, countEvents } from './alerts/count-windows.ts'
-export { findSenders } from './alerts/find-senders.ts'
-export type { EventQuestion } from './alerts/question.ts'
-export { createKnownCrashes, type KnownCrashes } from './alerts/known-crashes.ts'
-export { createUsualCounts, type UsualCounts } from './alerts/usual-counts.ts'
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export * from './dead-letters.ts'
 export {

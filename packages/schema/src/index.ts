@@ -5,7 +5,7 @@ export {
   syncReplicas,
   systemTable,
 } from './cluster/names.ts'
-export { crashText } from './definitions/crashes.ts'
+export { crashExample, crashText } from './definitions/crashes.ts'
 export { fingerprint } from './definitions/fingerprint.ts'
 export { functionStatements } from './definitions/functions.ts'
 export * from './inspect/inspect.ts'

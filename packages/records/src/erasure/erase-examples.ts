@@ -1,6 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { alterStored, crashText } from '@intake/schema'
-import { exampleOf } from '../alerts/known-crashes.ts'
+import { alterStored, crashExample, crashText } from '@intake/schema'
 import { recordCondition, type Subject } from './subject.ts'
 
 /** The table whose rows may have the stack trace of a crash that is erased. */
@@ -25,7 +24,7 @@ export async function findExamples(
   const found = await clickhouse.query<{ example: string }>(
     `SELECT DISTINCT ${example} AS example FROM intake.${exampleTable}
      WHERE detail IN (
-       SELECT ${exampleOf(crashText)} AS trace FROM intake.logs_raw
+       SELECT ${crashExample(crashText)} AS trace FROM intake.logs_raw
        WHERE event = 'crash' AND ${sql} AND trace IN (
          SELECT detail FROM intake.${exampleTable} WHERE detail != ''))`,
     params,

@@ -1,0 +1,102 @@
+import type { Alert } from '@intake/access'
+import { sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { dayMs, limits } from '@intake/contract'
+
+type Reader = Pick<ClickHouse, 'query'>
+/** Alerts of one application, at most `alertsMax`. */
+export type SomeAlerts = readonly Alert[]
+
+/** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
+const alertsMax = 50
+export const minuteMs = 60_000
+/** The time of an event may be so much earlier than its arrival. */
+const ageMs = limits.eventAgeMs + limits.keyDays.logs * dayMs
+
+/** Divides alerts among statements, which count for one application each. */
+export function divide(alerts: readonly Alert[]): SomeAlerts[] {
+  return [...new Set(alerts.map(({ bundle }) => bundle))].flatMap((bundle) => {
+    const own = alerts.filter((alert) => alert.bundle === bundle)
+    const parts = Math.ceil(own.length / alertsMax)
+    return Array.from({ length: parts }, (_, n) => own.slice(n * alertsMax, (n + 1) * alertsMax))
+  })
+}
+
+/** SQL for what arrived in the window of `windowParams`; the time prunes partitions. */
+export const arrivedInWindow = `bundle_identifier = {bundle:String}
+  AND time >= {oldest:DateTime64(3, 'UTC')}
+  AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}`
+
+export function windowParams(
+  { bundle, minutes }: Pick<Alert, 'bundle' | 'minutes'>,
+  toMs: number,
+): Record<string, string> {
+  const fromMs = toMs - minutes * minuteMs
+  return {
+    bundle,
+    oldest: sqlTime(new Date(fromMs - ageMs)),
+    from: sqlTime(new Date(fromMs)),
+    to: sqlTime(new Date(toMs)),
+  }
+}
+
+export const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 10'
+
+const ofVersion = ({ versionName }: Alert, index: number) =>
+  versionName === ''
+    ? '1'
+    : `ifNull(device.version_name, '') = {versions:Array(String)}[${index + 1}]`
+
+/** SQL for whether an event is one that the alert with this index asks for (`askedParams`). */
+export const isAsked = (alert: Alert, index: number): string =>
+  `event = {events:Array(String)}[${index + 1}] AND ${ofVersion(alert, index)}`
+
+export const askedParams = (alerts: SomeAlerts) => ({
+  events: alerts.map(({ event }) => event),
+  versions: alerts.map(({ versionName }) => versionName),
+})
+
+/** SQL for the number of events, sampled ones by their rate. */
+export const countIf = (condition: string): string => `sumIf(1 / sample_rate, ${condition})`
+
+/**
+ * Counts what each alert asks for in its window: events, or the percentage of the devices (of the
+ * version, if one is named) that sent the event; 0 of no devices. Sampled events count by their rate.
+ */
+export async function countWindows(
+  reader: Reader,
+  alerts: SomeAlerts,
+  toMs: number,
+): Promise<Map<string, number>> {
+  if (alerts.length === 0) return new Map()
+  const columns = alerts.map((alert, index) => {
+    const inWindow = `received_at >= {to:DateTime64(3, 'UTC')} - toIntervalMinute(${alert.minutes})`
+    const asked = `${isAsked(alert, index)} AND ${inWindow}`
+    const all = `uniqCombined64If(device_uuid, ${ofVersion(alert, index)} AND ${inWindow})`
+    return alert.unit === 'events'
+      ? countIf(asked)
+      : `least(100, ifNotFinite(
+          100 * uniqCombined64If(device_uuid, ${asked}) / avgIf(sample_rate, ${asked}) / ${all}, 0))`
+  })
+  const isShare = alerts.some(({ unit }) => unit === 'percent')
+  const longest = alerts.toSorted((a, b) => b.minutes - a.minutes)[0]!
+  const [row] = await reader.query<{ numbers: number[] }>(
+    `SELECT [${columns.join(', ')}] AS numbers FROM intake.logs
+     WHERE ${arrivedInWindow} ${isShare ? '' : 'AND event IN {events:Array(String)}'} ${querySettings}`,
+    { ...windowParams(longest, toMs), ...askedParams(alerts) },
+  )
+  return new Map(alerts.map(({ id }, index) => [id, row!.numbers[index]!]))
+}
+
+/** Whether the application sent events with one of the API keys in the last day. */
+export async function hasSentWith(
+  reader: Reader,
+  { bundle, apiKeyIds }: { bundle: string; apiKeyIds: readonly string[] },
+  toMs: number,
+): Promise<boolean> {
+  const rows = await reader.query(
+    `SELECT 1 FROM intake.logs
+     WHERE ${arrivedInWindow} AND api_key_id IN {keys:Array(String)} LIMIT 1 ${querySettings}`,
+    { ...windowParams({ bundle, minutes: dayMs / minuteMs }, toMs), keys: apiKeyIds },
+  )
+  return rows.length > 0
+}
