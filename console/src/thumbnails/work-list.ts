@@ -1,18 +1,40 @@
-import { limits } from '@intake/contract'
+import { dayMs, limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
-import { createCatchUp } from './catch-up.ts'
-import type { ExamineOptions } from './examine-feedback.ts'
+import { DecoderMissingError } from './decoder-process.ts'
+import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
-import { createRetries, nameOf } from './retries.ts'
-import { createTurns } from './turns.ts'
 
 /** How many rows the first query for a turn may return. */
 const pageRows = 200
+/** The maximum duration of a turn. Pictures that arrive meanwhile wait until its end. */
+const turnMs = 10_000
+/** The pauses before the second and third attempt. If the third one fails, its error is stored. */
+const pausesMs = [60_000, 10 * 60_000]
+/**
+ * The pause after ClickHouse or the object store failed for one feedback. The object of this
+ * feedback alone may be at fault, for example because it was archived.
+ */
+const failurePauseMs = 10 * 60_000
+/**
+ * After this many consecutive failures, ClickHouse or the object store itself counts as failed.
+ * Nothing more is tried until the next poll.
+ */
+const failuresMax = 3
+/** So often the last days are searched for feedback that no console has examined at its arrival. */
+const catchUpMs = 60 * 60_000
+const daysBack = 30
+
+interface Work {
+  feedback: UnexaminedFeedback
+  /** The number of failed attempts, not counting failures of ClickHouse and the object store. */
+  failed: number
+  /** When it may be tried. */
+  at: number
+}
 
 /**
- * The feedback whose pictures have to be examined. Each worker has its own list. A worker reads
- * from ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the worker
- * ends.
+ * The feedback whose pictures have to be examined. Each console has its own list. It reads from
+ * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the console ends.
  */
 export function createWorkList(
   options: ExamineOptions & {
@@ -21,33 +43,75 @@ export function createWorkList(
     onError: (error: unknown) => void
   },
 ) {
-  const { reader, clock, isClosed } = options
+  const { reader, clock, wallMs, isClosed, onError } = options
   /**
    * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
    * Infinity if there is none.
    */
   let sinceMs = Infinity
-  const catchUp = createCatchUp(options)
-  const retries = createRetries(clock)
+  /** The days of the last 30 that have to be searched, the latest first. */
+  let days: Arrival[] = []
+  let daysListedAt = clock.now() - catchUpMs
+  /** What has to be tried again, by name. */
+  const waiting = new Map<string, Work>()
   /**
    * The names of feedback examined in this run of `examineAll`. Such feedback is skipped, even if
    * ClickHouse does not show its facts yet.
    */
   const done = new Set<string>()
-  const takeTurn = createTurns({ ...options, retries, done })
 
-  const isKnown = (one: UnexaminedFeedback) => retries.has(one) || done.has(nameOf(one))
+  async function examine({ feedback, failed }: Work): Promise<void> {
+    const pauseMs = pausesMs[failed]
+    const isLastAttempt = pauseMs === undefined
+    const isDone = await examineFeedback(feedback, { ...options, isLastAttempt })
+    const name = nameOf(feedback)
+    done.add(name)
+    if (isDone || isLastAttempt) waiting.delete(name)
+    else waiting.set(name, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
+  }
 
-  /** Examines unknown feedback of this period for one turn. Resolves to false if there is none. */
+  /** Examines as many feedback as fit into a turn. */
+  async function takeTurn(list: readonly Work[]): Promise<void> {
+    const endAt = clock.now() + turnMs
+    let failures = 0
+    for (const work of list) {
+      if (isClosed() || clock.now() >= endAt) return
+      try {
+        await examine(work)
+        failures = 0
+      } catch (error) {
+        if (isClosed()) return
+        if (error instanceof DecoderMissingError) throw error
+        waiting.set(nameOf(work.feedback), { ...work, at: clock.now() + failurePauseMs })
+        if (++failures === failuresMax) throw error
+        onError(error)
+      }
+    }
+  }
+
+  /**
+   * Finds feedback of this period that is neither waiting nor done. Such feedback can fill the
+   * result of a query. So the query is repeated with twice the rows, until at most half of them
+   * are of that kind or the period has no more.
+   */
+  async function findWork(arrival: Arrival): Promise<UnexaminedFeedback[]> {
+    for (let rows = pageRows; ; rows *= 2) {
+      const found = await findUnexamined(reader, arrival, rows)
+      const list = found.filter((one) => !waiting.has(nameOf(one)) && !done.has(nameOf(one)))
+      if (found.length < rows || list.length >= rows / 2) return list
+    }
+  }
+
+  /** Examines feedback of this period for one turn. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const list = await findWork(arrival, { reader, isKnown })
-    await takeTurn(list.map((feedback) => ({ feedback, failed: 0 })))
+    const list = await findWork(arrival)
+    await takeTurn(list.map((feedback) => ({ feedback, failed: 0, at: 0 })))
     return list.length > 0
   }
 
   async function examineNew(): Promise<void> {
     const fromMs = sinceMs
-    if (!Number.isFinite(fromMs)) return
+    if (fromMs === Infinity) return
     sinceMs = Infinity
     let mayBeMore = true
     try {
@@ -58,21 +122,6 @@ export function createWorkList(
     }
   }
 
-  async function examineDay(): Promise<void> {
-    const day = catchUp.day()
-    if (day !== undefined && !(await examineArrived(day))) catchUp.finishDay()
-  }
-
-  /**
-   * Examines, for one turn, feedback that failed earlier and is due. Resolves to false if none is
-   * due.
-   */
-  async function examineDue(): Promise<boolean> {
-    const due = retries.due()
-    await takeTurn(due)
-    return due.length > 0
-  }
-
   return {
     /** Adds all feedback that arrived since `receivedAtMs`, in milliseconds since 1970. */
     addSince(receivedAtMs: number): void {
@@ -81,32 +130,34 @@ export function createWorkList(
 
     /** Examines what was added or is due. Rejects when ClickHouse or the object store fails. */
     async examineAll(): Promise<void> {
-      catchUp.refill()
+      if (clock.now() - daysListedAt >= catchUpMs) {
+        daysListedAt = clock.now()
+        days = lastDays(wallMs())
+      }
       done.clear()
-      let isDue = true
-      while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
+      let due: Work[] = []
+      do {
         await examineNew()
-        await examineDay()
+        const [day] = days
+        if (day !== undefined && !(await examineArrived(day))) days.shift()
         // Retries come last, because three consecutive failures end `examineAll`. Feedback that
         // came after the retries might never be examined.
-        isDue = await examineDue()
-      }
+        due = [...waiting.values()].filter(({ at }) => at <= clock.now())
+        await takeTurn(due)
+      } while (!isClosed() && (due.length > 0 || days.length > 0 || sinceMs !== Infinity))
     },
   }
 }
 
+const nameOf = ({ bundle_identifier, id, device_uuid }: UnexaminedFeedback) =>
+  `${id} ${device_uuid} ${bundle_identifier}`
+
 /**
- * Finds feedback of this period that `isKnown` does not exclude. Excluded feedback can fill the
- * result of a query. So the query is repeated with twice the rows, until at most half of them are
- * excluded or the period has no more.
+ * The first day begins at `nowMs` and ends in the future. It covers feedback from gateways whose
+ * clocks are ahead.
  */
-async function findWork(
-  arrival: Arrival,
-  options: Pick<ExamineOptions, 'reader'> & { isKnown: (one: UnexaminedFeedback) => boolean },
-): Promise<UnexaminedFeedback[]> {
-  for (let rows = pageRows; ; rows *= 2) {
-    const found = await findUnexamined(options.reader, arrival, rows)
-    const list = found.filter((one) => !options.isKnown(one))
-    if (found.length < rows || list.length >= rows / 2) return list
-  }
-}
+const lastDays = (nowMs: number): Arrival[] =>
+  Array.from({ length: daysBack + 1 }, (_, day) => {
+    const fromMs = nowMs - day * dayMs
+    return { fromMs, toMs: fromMs + dayMs }
+  })
