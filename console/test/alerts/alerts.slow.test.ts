@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Alert } from '@intake/access'
 import { createClickHouse } from '@intake/clickhouse'
-import { logRow, member, startServer, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
 import { createAlertRun } from '../../src/alerts/alerts.ts'
 import type { Situation } from '../../src/alerts/evaluate.ts'
 
@@ -37,16 +37,8 @@ async function insert(
   atMs: number,
   { event = 'crash', ...fields }: { event?: string; [field: string]: unknown } = {},
 ): Promise<void> {
-  const time = new Date(atMs).toISOString()
   const rows = Array.from({ length: count }, () =>
-    logRow({
-      id: uuidV7(time),
-      time,
-      received_at: time,
-      bundle_identifier: bundle,
-      event,
-      ...fields,
-    }),
+    logRow({ ...at(atMs), bundle_identifier: bundle, event, ...fields }),
   )
   await store.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
 }

@@ -12,7 +12,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { createIntake } from '../../../tools/cli/test/in-process.ts'
-import { logRow, member, startServer, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
 
 const dataDir = createDataDir(t)
 const { server, connect } = await startServer(t)
@@ -73,9 +73,7 @@ const stateOf = async (id: string) => {
 t.test('an alert that fires while consoles are killed is one message', async (t) => {
   const alerts = createAlertStore({ redis, who: 'test' })
   const add = async (event: string) => {
-    const [time, condition] = [new Date(Date.now() - 5_000).toISOString(), 'above' as const]
-    const row = { time, received_at: time, bundle_identifier: 'com.example.app', event }
-    const rows = [logRow({ id: uuidV7(time), ...row })]
+    const rows = [logRow({ ...at(Date.now() - 5_000), event })]
     await owner.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
     const watermark = [{ kind: 'logs', visible_until: new Date().toISOString() }]
     await owner.insertRows({ table: 'watermark', members: [member(watermark)], rows: 1 })
@@ -83,7 +81,7 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
       bundle: 'com.example.app',
       event,
       versionName: '',
-      condition,
+      condition: 'above',
       threshold: 0,
       unit: 'events',
       minutes: 60,

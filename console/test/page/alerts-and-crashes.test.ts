@@ -1,6 +1,6 @@
 import t from 'tap'
-import { logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
-import { startRowStore } from './fixture.ts'
+import { at, logRow, member } from '../../../packages/schema/test/fixture.ts'
+import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
 const bundle_identifier = 'com.example.app'
@@ -9,16 +9,8 @@ const hostile = '<script>x</script>'
 
 t.test('an application shows its crashes, and the page shows alerts that are not ok', async (t) => {
   const stack = `TypeError: ${hostile} is not a function\n    at run (app.js:1:2)`
-  await insert('logs', [
-    logRow({
-      id: uuidV7(now),
-      time: now,
-      received_at: now,
-      bundle_identifier,
-      event: 'crash',
-      params: { stack },
-    }),
-  ])
+  const crash = { bundle_identifier, event: 'crash', params: { stack } }
+  await insert('logs', [logRow({ ...at(now), ...crash })])
   const state = (id: string, event: string, value: string) => ({
     id,
     change: 1,
@@ -37,16 +29,15 @@ t.test('an application shows its crashes, and the page shows alerts that are not
   ]
   await owner.insertRows({ table: 'alerts', members: [member(rows)], rows: rows.length })
   const { url } = await startReaderPage(t)
-  const read = async (path: string) =>
-    (await fetch(`${url}${path}`, { headers: { accept: 'text/html' } })).text()
+  const read = async (path: string) => (await view(url, path)).text
 
   const application = await read(`/applications/${bundle_identifier}`)
   t.match(application, /TypeError: .{0,40}script.{0,60}is not a function/)
   t.match(application, /1 device, 1\s+event/)
   t.notMatch(application, hostile)
-  for (const view of [application, await read('/')]) {
-    t.match(view, /The alert on <bdi>&#60;script.{0,60} fires<\/a>\s+in\s+.*: 140 in its window/)
-    t.match(view, /The alert on <bdi>opened<\/bdi> is unknown/)
+  for (const shown of [application, await read('/')]) {
+    t.match(shown, /The alert on <bdi>&#60;script.{0,60} fires<\/a>\s+in\s+.*: 140 in its window/)
+    t.match(shown, /The alert on <bdi>opened<\/bdi> is unknown/)
   }
   const status = await read('/status')
   t.match(status, /firing<\/span>\s+<a href="\/applications\/com.example.app">/)

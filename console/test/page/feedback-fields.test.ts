@@ -1,5 +1,5 @@
 import t from 'tap'
-import { feedbackRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, linksIn, startRowStore, view } from './fixture.ts'
 
 const { insert, startReaderPage } = await startRowStore(t)
@@ -14,7 +14,7 @@ t.test('values of fields that clients have added are counted, and limit the list
   ]
   await insert(
     'feedback',
-    extras.map((extra, n) => feedbackRow({ id: uuidV7(ago(n)), time: ago(n), extra })),
+    extras.map((extra, n) => feedbackRow({ ...at(ago(n)), extra })),
   )
   const { url } = await startReaderPage(t, { state: calmState })
   const { text } = await view(url, '/feedback')

@@ -134,7 +134,7 @@ export const ago = (seconds: number): string => new Date(now - seconds * 1000).t
  */
 export async function view(url: string, path: string): Promise<{ status: number; text: string }> {
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(url + path)
+    const response = await fetch(url + path, { headers: { accept: 'text/html' } })
     const { status } = response
     const text = await response.text()
     if (status !== 503 || attempt === 3) return { status, text }

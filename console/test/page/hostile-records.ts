@@ -1,4 +1,4 @@
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 
 /**
  * Texts that try to run a script, to end an attribute, to load something or to confuse the reader.
@@ -50,8 +50,6 @@ const deviceTexts = [
  */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {
   const head = {
-    time,
-    received_at: time,
     bundle_identifier: text,
     device_uuid: device,
     unique_user_id: text,
@@ -63,12 +61,7 @@ export function hostileRecords(text: string, { time, device }: { time: string; d
     extra: { [text]: { [text]: text } },
   }
   return {
-    feedback: feedbackRow({ ...head, id: uuidV7(time), text, email: text }),
-    log: logRow({
-      ...head,
-      id: uuidV7(time),
-      event: text,
-      params: { [text]: text, deep: { text } },
-    }),
+    feedback: feedbackRow({ ...head, ...at(time), text, email: text }),
+    log: logRow({ ...head, ...at(time), event: text, params: { [text]: text, deep: { text } } }),
   }
 }

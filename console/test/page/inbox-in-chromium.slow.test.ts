@@ -103,17 +103,4 @@ if (executablePath === undefined) {
       t.same(incidents, [])
     },
   )
-
-  t.test('times are in another zone on request, without scripts', async (t) => {
-    const { url } = await startPage(t, { store, reader })
-    const { tab } = await openTab(t, browser, { url, width: 390, javaScriptEnabled: false })
-    await tab.goto(`${url}/feedback`)
-    t.match(await tab.textContent('.big .meta time'), '2026-11-21 03:00:00')
-    await tab.fill('#tz', 'Asia/Tokyo')
-    await tab.press('#tz', 'Enter')
-    await tab.waitForURL(/tz=Asia/)
-    t.match(await tab.textContent('.big .meta time'), '2026-11-21 12:00:00')
-    await tab.goto(`${url}/feedback`)
-    t.match(await tab.textContent('.big .meta time'), '2026-11-21 12:00:00')
-  })
 }

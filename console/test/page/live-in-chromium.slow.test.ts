@@ -2,7 +2,7 @@ import { chromium } from 'playwright-core'
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
-import { logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, logRow } from '../../../packages/schema/test/fixture.ts'
 import { calmState, startRowStore } from './fixture.ts'
 import { openTab } from './tab.ts'
 
@@ -24,17 +24,9 @@ if (executablePath === undefined) {
     const { tab, incidents, context } = await openTab(t, browser, { url, width: 1280 })
     await tab.goto(`${url}/live?application=com.example.live`)
     const arrive = (name: string, ageMs = 0) => {
-      const time = new Date(Date.now() - ageMs).toISOString()
+      const row = { bundle_identifier: 'com.example.live', event: name }
       const received_at = new Date().toISOString()
-      return insert('logs', [
-        logRow({
-          id: uuidV7(time),
-          time,
-          received_at,
-          bundle_identifier: 'com.example.live',
-          event: name,
-        }),
-      ])
+      return insert('logs', [logRow({ ...at(Date.now() - ageMs), ...row, received_at })])
     }
     const shown = async () => tab.locator('#rows summary b').allTextContents()
     const untilShown = (names: string[]) =>
@@ -133,16 +125,8 @@ if (executablePath === undefined) {
     const { url } = await startReaderPage(t)
     const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })
     await tab.goto(`${url}/live?application=com.example.noscript`)
-    const time = new Date().toISOString()
-    await insert('logs', [
-      logRow({
-        id: uuidV7(time),
-        time,
-        received_at: time,
-        bundle_identifier: 'com.example.noscript',
-        event: 'seen',
-      }),
-    ])
+    const row = { bundle_identifier: 'com.example.noscript', event: 'seen' }
+    await insert('logs', [logRow({ ...at(Date.now()), ...row })])
     await tab.locator('#rows summary b', { hasText: 'seen' }).waitFor()
     t.notOk(await tab.isVisible('#pause'), 'what needs the script is not shown')
   })

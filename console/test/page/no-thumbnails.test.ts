@@ -1,5 +1,5 @@
 import t from 'tap'
-import { calmState, startPage } from './fixture.ts'
+import { calmState, startPage, view } from './fixture.ts'
 
 t.test('the list of feedback and the status say why a worker makes no thumbnails', async (t) => {
   const reason = 'sharp cannot be loaded'
@@ -9,9 +9,9 @@ t.test('the list of feedback and the status say why a worker makes no thumbnails
   ])
   for (const path of ['/feedback', '/status']) {
     const documentOf = async ({ url }: { url: string }) => {
-      const response = await fetch(url + path, { headers: { accept: 'text/html' } })
-      t.equal(response.status, 200)
-      return (await response.text()).replace(/\s+/g, ' ')
+      const { status, text } = await view(url, path)
+      t.equal(status, 200)
+      return text.replace(/\s+/g, ' ')
     }
     t.match(
       await documentOf(without),

@@ -36,8 +36,7 @@ t.test('records that rules or an erasure leave out are not counted as refused', 
 
 t.test('the view of a key shows only refusals as refused', async (t) => {
   const { url } = await startReaderPage(t)
-  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-  const text = await response.text()
+  const { text } = await view(url, '/status')
   const row = /key_1[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0].replaceAll(/\s+/g, ' ') ?? ''
   t.match(
     row,
@@ -56,8 +55,7 @@ t.test('what was refused without a key says why, and who sent it', async (t) => 
   }
   const { url } = await startReaderPage(t)
   for (const path of ['/', '/live', '/status']) {
-    const accept = { headers: { accept: 'text/html' } }
-    const text = (await (await fetch(url + path, accept)).text()).replaceAll(/\s+/g, ' ')
+    const text = (await view(url, path)).text.replaceAll(/\s+/g, ' ')
     const preflights = /preflights of web pages from other origins: CORS_ORIGINS is not set/g
     t.equal(text.match(preflights)?.length, 1, path)
     t.equal(text.match(/API key missing or wrong/g)?.length, 1, path)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -10,9 +10,7 @@ const hour = 3_600
 const events = (application: string, event: string, seconds: number[], fields: object = {}) =>
   seconds.map((second, n) =>
     logRow({
-      id: uuidV7(ago(second)),
-      time: ago(second),
-      received_at: ago(second),
+      ...at(ago(second)),
       bundle_identifier: application,
       device_uuid: `df5d5c64-dba0-4337-96e2-72a3049d0d0${n % 3}`,
       event,
@@ -91,8 +89,8 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
 
 t.test('one application is carried through all views, and rows name it only without', async (t) => {
   await insert('logs', events('com.example.other', 'opened', [7]))
-  const own = { bundle_identifier: 'com.example.other', time: ago(9) }
-  await insert('feedback', [feedbackRow({ id: uuidV7(ago(9)), ...own })])
+  const own = { bundle_identifier: 'com.example.other' }
+  await insert('feedback', [feedbackRow({ ...at(ago(9)), ...own })])
   const { url } = await startReaderPage(t, page)
   const all = await view(url, '/events')
   t.match(all.text, /class="app a\d">com\.example\.other</)

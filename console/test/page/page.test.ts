@@ -101,9 +101,8 @@ t.test('the status is shown although ClickHouse does not respond', async (t) => 
     () => new Promise<never>(() => {}),
   ]) {
     const { url } = await startPage(t, { reader: { ...emptyReader, query }, state: lateState })
-    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-    t.equal(response.status, 200)
-    const text = await response.text()
+    const { status, text } = await view(url, '/status')
+    t.equal(status, 200)
     t.match(text, 'ClickHouse does not respond')
     t.match(text, '6 min behind')
   }
@@ -112,8 +111,7 @@ t.test('the status is shown although ClickHouse does not respond', async (t) => 
 t.test('the status says how many gateways and workers report, and which stopped', async (t) => {
   const statusOf = async (processes: PageOptions['state']['processes']) => {
     const { url } = await startPage(t, { state: { ...lateState, processes } })
-    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-    return response.text()
+    return (await view(url, '/status')).text
   }
   const stoppedAtMs = Date.UTC(2026, 10, 23, 12, 3, 11)
   const text = await statusOf(async () => ({
@@ -331,8 +329,7 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
   })
   await isFull
   t.ok(reading > 0)
-  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-  t.equal(response.status, 200)
+  t.equal((await view(url, '/status')).status, 200)
   release()
   await Promise.all(others)
 })
@@ -350,8 +347,7 @@ t.test(
     })
     const statusOf = async (problems: ReturnType<typeof problem>[]) => {
       const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
-      const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-      return response.text()
+      return (await view(url, '/status')).text
     }
     const old = problem('page_fails', 'degraded', 60)
     const paused = problem('queue_paused', 'degraded', 5, 'logs')

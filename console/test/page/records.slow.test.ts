@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { ago, linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -15,14 +15,11 @@ t.test('feedback is found by text, application, version, user, device and time',
     { text: 'Der Knopf ist ZU klein', email: 'anna@example.com', unique_user_id: 'anna' },
     { text: 'crash on start', device: { version_name: '2.0', os: 'iOS' } },
     { text: 'half price 50%_off', device_uuid: device },
-  ].map((fields, index) => {
-    const time = ago(1_000 + index)
-    return feedbackRow({ id: uuidV7(time), time, bundle_identifier: application, ...fields })
-  })
-  const old = ago(200 * 86_400)
-  rows.push(
-    feedbackRow({ id: uuidV7(old), time: old, bundle_identifier: application, text: 'old one' }),
+  ].map((fields, index) =>
+    feedbackRow({ ...at(ago(1_000 + index)), bundle_identifier: application, ...fields }),
   )
+  const old = ago(200 * 86_400)
+  rows.push(feedbackRow({ ...at(old), bundle_identifier: application, text: 'old one' }))
   await insert('feedback', rows)
   const { url } = await startReaderPage(t)
   const texts = async (query: string) => {
@@ -51,11 +48,10 @@ t.test('feedback is found by text, application, version, user, device and time',
 
 t.test('pages follow each other without a gap, also among equal ids', async (t) => {
   const application = 'com.example.pages'
-  const shared = { time: ago(2_000), id: uuidV7(ago(2_000)) }
+  const shared = at(ago(2_000))
   const rows = Array.from({ length: 130 }, (_, n) => {
-    const time = ago(2_100 + n)
     // The first 70 records have the same id but different devices.
-    const identity = n < 70 ? shared : { id: uuidV7(time), time }
+    const identity = n < 70 ? shared : at(ago(2_100 + n))
     return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
   })
   await insert('logs', rows)
@@ -77,35 +73,18 @@ t.test('pages follow each other without a gap, also among equal ids', async (t) 
 
 t.test('a feedback shows all its columns and the events around it', async (t) => {
   const application = 'com.example.around'
-  const at = (seconds: number, event: string) => {
-    const time = ago(seconds)
-    return logRow({
-      id: uuidV7(time),
-      time,
-      bundle_identifier: application,
-      device_uuid: device,
-      event,
-    })
-  }
-  const stranger = ago(5_000)
+  const own = { bundle_identifier: application, device_uuid: device }
   await insert('logs', [
-    at(5_100, 'before'),
-    at(4_900, 'later'),
-    at(5_000 + 40 * 86_400, 'long before'),
-    logRow({
-      id: uuidV7(stranger),
-      time: stranger,
-      bundle_identifier: application,
-      event: 'other',
-    }),
+    logRow({ ...at(ago(5_100)), ...own, event: 'before' }),
+    logRow({ ...at(ago(4_900)), ...own, event: 'later' }),
+    logRow({ ...at(ago(5_000 + 40 * 86_400)), ...own, event: 'long before' }),
+    logRow({ ...at(ago(5_000)), bundle_identifier: application, event: 'other' }),
   ])
-  const time = ago(5_000)
-  const id = uuidV7(time)
+  const { id, time } = at(ago(5_000))
   const feedback = feedbackRow({
     id,
     time,
-    bundle_identifier: application,
-    device_uuid: device,
+    ...own,
     text: 'It broke',
     device: { os: 'Android', battery_level: 12.5 },
     extra: { rating: 4, 'a.b': { deep: [1, { c: 2 }] } },
@@ -137,8 +116,7 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
 })
 
 t.test('a record shows all digits of an integer, and every name, as they were sent', async (t) => {
-  const time = ago(60)
-  const id = uuidV7(time)
+  const { id, time } = at(ago(60))
   const sent =
     '{"plain":9007199254740993,"list":[-9223372036854775808,1],"a":{"b":{"c":{"d":18446744073709551615}}},' +
     '"double":2.5e19,"small":12.5,"q\\"1":"one","q\\"2":"two","odd":{"a":{"isLosslessNumber":true}}}'
@@ -171,8 +149,7 @@ t.test('a record shows all digits of an integer, and every name, as they were se
 })
 
 t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
-  const time = ago(50)
-  const row = logRow({ id: uuidV7(time), time, event: 'rejected event' })
+  const row = logRow({ ...at(ago(50)), event: 'rejected event' })
   const refusal = new ClickHouseError('x', {
     kind: 'rejected',
     code: 6,
@@ -189,8 +166,7 @@ t.test('dead letters are shown with their reason, also by the id of the record',
 })
 
 t.test('several records of one id are a list, because each may be large', async (t) => {
-  const time = ago(400)
-  const id = uuidV7(time)
+  const { id, time } = at(ago(400))
   const devices = Array.from({ length: 3 }, () => randomUUID() as string)
   await insert(
     'logs',

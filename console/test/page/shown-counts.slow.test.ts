@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { applicationOf } from '../../src/page/search.ts'
 import { applicationPath } from '../../src/page/views/links.ts'
 import { asLarge, startRowStore, view } from './fixture.ts'
@@ -11,16 +11,9 @@ const hourMs = 3_600_000
 
 /** Creates events that happened and arrived at the time `atMs`. */
 const events = (atMs: number, number: number, fields: object) =>
-  Array.from({ length: number }, () => {
-    const time = new Date(atMs).toISOString()
-    return logRow({
-      id: uuidV7(time),
-      time,
-      received_at: time,
-      bundle_identifier: application,
-      ...fields,
-    })
-  })
+  Array.from({ length: number }, () =>
+    logRow({ ...at(atMs), bundle_identifier: application, ...fields }),
+  )
 
 // Half an hour ago may be in the current hour or in the hour before it. Both must be counted.
 const nowMs = Date.now()
@@ -47,15 +40,8 @@ await insert('logs', [
     }),
   ).flat(),
 ])
-const time = new Date(nowMs - 60_000).toISOString()
-await insert('feedback', [
-  feedbackRow({
-    id: uuidV7(time),
-    time,
-    bundle_identifier: 'com.example.releases',
-    ...device('r8'),
-  }),
-])
+const release = { bundle_identifier: 'com.example.releases', ...device('r8') }
+await insert('feedback', [feedbackRow({ ...at(nowMs - 60_000), ...release })])
 for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
 
 /** Reads the bars of a view. Returns the link, the number and the note of each bar, by its name. */
@@ -161,14 +147,8 @@ t.test('events of one batch are in the order in which they happened', async (t) 
   await insert(
     'logs',
     Array.from({ length: 40 }, (_, n) => {
-      const at = new Date(nowMs - 50_000 + n).toISOString()
-      return logRow({
-        id: uuidV7(at),
-        time: at,
-        received_at,
-        bundle_identifier: batch,
-        event: `e${n}`,
-      })
+      const row = { bundle_identifier: batch, event: `e${n}`, received_at }
+      return logRow({ ...at(nowMs - 50_000 + n), ...row })
     }),
   )
   const { url } = await startReaderPage(t)

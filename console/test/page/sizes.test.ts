@@ -1,6 +1,6 @@
 import t from 'tap'
 import { refreshCounts, countNames } from '@intake/records'
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -12,17 +12,12 @@ const long = { visible: '𠀀'.repeat(255), invisible: '\u202e'.repeat(255) }
 t.test('no view has more than 300 KB, whatever clients send', async (t) => {
   for (const [name, text] of Object.entries(long)) {
     const application = `com.example.${name}`
-    const rows = Array.from({ length: 60 }, (_, n) => {
-      const time = ago(60 + n)
-      return {
-        id: uuidV7(time),
-        time,
-        received_at: time,
-        bundle_identifier: application,
-        unique_user_id: text,
-        device: { version_name: `${text.slice(0, 240)}${n % 9}`, os: text, device_model: text },
-      }
-    })
+    const rows = Array.from({ length: 60 }, (_, n) => ({
+      ...at(ago(60 + n)),
+      bundle_identifier: application,
+      unique_user_id: text,
+      device: { version_name: `${text.slice(0, 240)}${n % 9}`, os: text, device_model: text },
+    }))
     const params = Object.fromEntries(
       Array.from({ length: 40 }, (_, n) => [`${n}${text.slice(0, 20)}`, text.slice(0, 30)]),
     )

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { dayMs } from '@intake/contract'
-import { logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { at, logRow } from '../../../packages/schema/test/fixture.ts'
 import { readHowOften } from '../../src/page/how-often.ts'
 import { readSessions, readWeeks } from '../../src/page/read-usage.ts'
 import { calmState, startRowStore, view } from './fixture.ts'
@@ -16,18 +16,14 @@ const nowMs = (() => {
 })()
 const devices = ['1', '2', '3'].map((n) => `df5d5c64-dba0-4337-96e2-72a3049d0d0${n}`)
 
-const event = (device: number, agoMs: number, name: string, version: string) => {
-  const time = new Date(nowMs - agoMs).toISOString()
-  return logRow({
-    id: uuidV7(time),
-    time,
-    received_at: time,
+const event = (device: number, agoMs: number, name: string, version: string) =>
+  logRow({
+    ...at(nowMs - agoMs),
     bundle_identifier: application,
     device_uuid: devices[device],
     event: name,
     device: { version_name: version },
   })
-}
 
 await insert('logs', [
   // One device: a session that crashes, and after a pause one that does not.

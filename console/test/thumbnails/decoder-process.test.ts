@@ -78,7 +78,14 @@ t.test('a process that is killed fails one picture, and the next one has another
   t.not(decoder.pid, pid)
 })
 
-const ready = String.raw`process.stdout.write(Buffer.from('\0\0\0\x02\0\0\0\0{}', 'latin1'));`
+/** A statement that sends a message as the decoder does. */
+function sends(head: object, body = ''): string {
+  const json = JSON.stringify(head)
+  const lengths = JSON.stringify([0, 0, 0, json.length, 0, 0, 0, body.length])
+  return `for (const part of [Buffer.from(${lengths}), ${JSON.stringify(json)}, ${JSON.stringify(body)}])
+    process.stdout.write(part);`
+}
+const ready = sends({})
 
 t.test('a process that takes too long is killed', async (t) => {
   const script = program(t, `${ready} setInterval(() => {}, 1_000)`)
@@ -90,13 +97,7 @@ t.test('a process that takes too long is killed', async (t) => {
 })
 
 t.test('a process that cannot load sharp says so', async (t) => {
-  const text = JSON.stringify({ missing: 'Could not load the "sharp" module' })
-  const lengths = JSON.stringify([0, 0, 0, text.length, 0, 0, 0, 0])
-  const script = program(
-    t,
-    `process.stdout.write(Buffer.from(${lengths}));
-    process.stdout.write(${JSON.stringify(text)})`,
-  )
+  const script = program(t, sends({ missing: 'Could not load the "sharp" module' }))
   const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
   await t.rejects(examined, DecoderMissingError)
 })
@@ -136,14 +137,8 @@ t.test('nothing but what a decoder sends is believed', async (t) => {
     [{ width: 1, height: 1 }, '<html>'],
     [{ width: 1, height: 1, error: 'pixels' }, 'RIFF....WEBP'],
   ] as const) {
-    const json = JSON.stringify(head)
-    const lengths = JSON.stringify([0, 0, 0, json.length, 0, 0, 0, body.length])
-    const answer = `Buffer.from(${lengths}), ${JSON.stringify(json)}, ${JSON.stringify(body)}`
-    const script = program(
-      t,
-      `${ready} process.stdin.once('data', () => {
-        for (const part of [${answer}]) process.stdout.write(part) })`,
-    )
+    const answer = `process.stdin.once('data', () => { ${sends(head, body)} })`
+    const script = program(t, `${ready} ${answer}`)
     await t.rejects(openDecoder(t, { script }).examine(photo, requestFor(photo)), DecoderEndedError)
   }
 })

@@ -72,8 +72,10 @@ async function factsOf(id: string): Promise<Facts[]> {
   return row?.attachments ?? []
 }
 const isExamined = ({ thumbnail_key, error }: Facts) => thumbnail_key !== null || error !== null
-const untilExamined = (id: string) =>
+/** @param clock is advanced meanwhile, which skips the pauses */
+const untilExamined = (id: string, clock?: ReturnType<typeof createTestClock>) =>
   until('its pictures were examined', async () => {
+    await clock?.advance(60_000)
     const facts = await factsOf(id)
     return facts.length > 0 && facts.every(isExamined) && facts
   })
@@ -100,20 +102,21 @@ function start(t: Test, options: Partial<Parameters<typeof startThumbnails>[0]> 
   return { thumbnails, lines, errors, metrics }
 }
 
-/**
- * Creates a decoder that fails with `error` as often as `times` says, then returns the error
- * `format`.
- */
+const decoderOf = (examine: Decoder['examine'], end = () => {}): Decoder => ({
+  pid: undefined,
+  confinement: undefined,
+  examine,
+  end,
+})
+
+/** Creates a decoder that fails with `error` as often as `times` says, then returns an error. */
 function failing(error: Error, times = Infinity): Decoder & { asked: number } {
   const decoder = {
-    asked: 0,
-    pid: undefined,
-    confinement: undefined,
-    async examine() {
+    ...decoderOf(async () => {
       if (++decoder.asked <= times) throw error
       return { width: 1, height: 1, error: 'format' as const }
-    },
-    end() {},
+    }),
+    asked: 0,
   }
   return decoder
 }
@@ -162,26 +165,16 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
   for (let n = 0; n < 3; n++) added.push(await addFeedback([{ body: photo }]))
   const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
   let kills = 0
-  // Kills the process in the middle of every second picture. The test's clock skips the pauses.
-  const killed: Decoder = {
-    get pid() {
-      return decoder.pid
-    },
-    confinement: undefined,
-    examine(bytes, request) {
-      const examined = decoder.examine(bytes, request)
-      if (decoder.pid !== undefined && kills++ % 2 === 0) process.kill(decoder.pid, 'SIGKILL')
-      return examined
-    },
-    end: () => decoder.end(),
-  }
+  // Kills the process in the middle of every second picture.
+  const killed = decoderOf((bytes, request) => {
+    const examined = decoder.examine(bytes, request)
+    if (decoder.pid !== undefined && kills++ % 2 === 0) process.kill(decoder.pid, 'SIGKILL')
+    return examined
+  }, decoder.end)
   const clock = createTestClock()
   const { errors } = start(t, { decoder: killed, clock })
   for (const { id } of added) {
-    await until('its picture was examined', async () => {
-      await clock.advance(60_000)
-      return (await factsOf(id)).every(isExamined)
-    })
+    await untilExamined(id, clock)
   }
   const facts = (await Promise.all(added.map(({ id }) => factsOf(id)))).flat()
   t.ok(
@@ -213,23 +206,15 @@ for (const [what, result, fact] of [
     const { id } = await addFeedback([{ body: photo }])
     const clock = createTestClock()
     let asked = 0
-    const decoder: Decoder = {
-      pid: undefined,
-      confinement: undefined,
-      async examine() {
-        asked++
-        if (result instanceof Error) throw result
-        return result
-      },
-      end() {},
-    }
+    const decoder = decoderOf(async () => {
+      asked++
+      if (result instanceof Error) throw result
+      return result
+    })
     start(t, { decoder, clock })
     await until('it was tried once', () => asked === 1)
     t.notOk((await factsOf(id)).every(isExamined), 'no fact yet')
-    await until('it was examined', async () => {
-      await clock.advance(60_000)
-      return (await factsOf(id)).every(isExamined)
-    })
+    await untilExamined(id, clock)
     t.equal(asked, 3)
     t.match(await factsOf(id), [fact])
   })
@@ -239,21 +224,13 @@ t.test('each kind of failure of the decoder is logged once', async (t) => {
   const { id } = await addFeedback([{ body: photo }, { body: photo }])
   const clock = createTestClock()
   let asked = 0
-  const ending: Decoder = {
-    pid: undefined,
-    confinement: undefined,
-    async examine() {
-      // A feedback is tried three times, and an attempt ends with the first picture that fails.
-      const cause = new Error(++asked === 2 ? 'SIGSEGV' : 'exit code 1')
-      throw new DecoderEndedError('it ended', { cause })
-    },
-    end() {},
-  }
-  const { lines } = start(t, { decoder: ending, clock })
-  await until('it was examined', async () => {
-    await clock.advance(60_000)
-    return (await factsOf(id)).every(isExamined)
+  const ending = decoderOf(async () => {
+    // A feedback is tried three times, and an attempt ends with the first picture that fails.
+    const cause = new Error(++asked === 2 ? 'SIGSEGV' : 'exit code 1')
+    throw new DecoderEndedError('it ended', { cause })
   })
+  const { lines } = start(t, { decoder: ending, clock })
+  await untilExamined(id, clock)
   const causes = lines.map((line) => (JSON.parse(line) as { err: Error }).err.cause)
   t.match(causes, [{ message: 'exit code 1' }, { message: 'SIGSEGV' }])
   t.equal(causes.length, 2)
@@ -263,10 +240,7 @@ t.test('an object that is missing is an error of its picture', async (t) => {
   const { id } = await addFeedback([{ body: photo, isMissing: true }])
   const clock = createTestClock()
   start(t, { clock })
-  await until('it was examined', async () => {
-    await clock.advance(60_000)
-    return (await factsOf(id)).every(isExamined)
-  })
+  await untilExamined(id, clock)
   t.match(await factsOf(id), [{ error: 'missing' }])
 })
 
@@ -282,10 +256,7 @@ t.test('an object store that fails decides nothing', async (t) => {
     },
   }
   const { errors } = start(t, { objects: unreliable, clock })
-  await until('it was examined', async () => {
-    await clock.advance(60_000)
-    return (await factsOf(id)).every(isExamined)
-  })
+  await untilExamined(id, clock)
   t.equal(errors.length, 2)
   t.match(await factsOf(id), [{ error: null, thumbnail_key: String }])
 })
@@ -316,17 +287,11 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   const clock = createTestClock()
   let asked = 0
   let close = () => Promise.resolve()
-  const ending: Decoder = {
-    pid: undefined,
-    confinement: undefined,
-    async examine() {
-      // Closes the worker during the third attempt, which is the last one. Closing ends the
-      // decoder.
-      if (++asked === 3) void close()
-      throw new DecoderEndedError('killed')
-    },
-    end() {},
-  }
+  const ending = decoderOf(async () => {
+    // Closes the worker during the third attempt, which is the last one. Closing ends the decoder.
+    if (++asked === 3) void close()
+    throw new DecoderEndedError('killed')
+  })
   const { thumbnails } = start(t, { decoder: ending, clock })
   let closed: Promise<void> | undefined
   close = () => (closed = thumbnails.close())
@@ -339,17 +304,14 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   await owner.command('TRUNCATE TABLE intake.feedback_raw')
 })
 
-/**
- * Stores feedback that has just arrived, each with one picture. All get the same `fields`, unless
- * `fields` is a function of their index.
- */
+/** Stores feedback that has just arrived, each with one picture. */
 async function addMany(
   t: Test,
   count: number,
-  fields: object | ((index: number) => object),
+  fields: object,
 ): Promise<{ id: string; key: string }[]> {
   const keys: string[] = []
-  const rows = Array.from({ length: count }, (_, index) => {
+  const rows = Array.from({ length: count }, () => {
     const time = new Date().toISOString()
     const id = uuidV7(time)
     const key = attachmentKey({ id, time, number: 1, sha256: 'a'.repeat(64), extension: 'jpg' })
@@ -360,7 +322,7 @@ async function addMany(
       time,
       received_at: time,
       attachments,
-      ...(typeof fields === 'function' ? fields(index) : fields),
+      ...fields,
     })
   })
   await owner.insertRows({ table: 'feedback', members: [member(rows)], rows: count })
@@ -401,38 +363,18 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   const clock = createTestClock()
   let arrived: { key: string }[] = []
   // Every picture takes six seconds, and then fails.
-  const slow: Decoder = {
-    pid: undefined,
-    confinement: undefined,
-    async examine() {
-      await clock.advance(6_000)
-      if (read.length === 20) {
-        arrived = await addMany(t, 1, { bundle_identifier: 'com.example.c', api_key_id: 'key-c' })
-        thumbnails.arrived(Date.now() - 60_000)
-      }
-      throw new DecoderEndedError('it took too long')
-    },
-    end() {},
-  }
+  const slow = decoderOf(async () => {
+    await clock.advance(6_000)
+    if (read.length === 20) {
+      arrived = await addMany(t, 1, { bundle_identifier: 'com.example.c', api_key_id: 'key-c' })
+      thumbnails.arrived(Date.now() - 60_000)
+    }
+    throw new DecoderEndedError('it took too long')
+  })
   const { thumbnails } = start(t, { objects: noted, decoder: slow, clock })
   await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
   const place = read.indexOf(arrived[0]?.key ?? '')
   t.ok(place <= 30, `${place - 20} pictures later`)
-})
-
-t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
-  // A query returns 200 feedback. It returns one of each API key before it returns a second one of
-  // any key.
-  const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
-  const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
-  const { read, noted } = noting()
-  const decoder = failing(new DecoderEndedError('it took too long'), 200)
-  start(t, { objects: noted, decoder })
-  await until('others than those of the page were read', () => read.length >= 202)
-  t.same(
-    [...waiting, ...newer].filter(({ key }) => !read.includes(key)),
-    [],
-  )
 })
 
 t.test('pictures that can never be read delay no older picture', async (t) => {
@@ -483,22 +425,17 @@ t.test('feedback that is erased while its picture is decoded gets no facts', asy
   const { id, keys } = await addFeedback([{ body: photo }])
   const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
   let wasErased = false
-  const erasing: Decoder = {
-    pid: undefined,
-    confinement: undefined,
-    async examine(bytes, request) {
-      const examined = await decoder.examine(bytes, request)
-      await owner.insertSelect(
-        `INSERT INTO intake.feedback_raw (bundle_identifier, time, id, device_uuid, ver, is_deleted)
-         SELECT bundle_identifier, time, id, device_uuid, 18446744073709551615, 1
-         FROM intake.feedback_raw WHERE id = {id:UUID} LIMIT 1`,
-        { id },
-      )
-      wasErased = true
-      return examined
-    },
-    end: () => decoder.end(),
-  }
+  const erasing = decoderOf(async (bytes, request) => {
+    const examined = await decoder.examine(bytes, request)
+    await owner.insertSelect(
+      `INSERT INTO intake.feedback_raw (bundle_identifier, time, id, device_uuid, ver, is_deleted)
+       SELECT bundle_identifier, time, id, device_uuid, 18446744073709551615, 1
+       FROM intake.feedback_raw WHERE id = {id:UUID} LIMIT 1`,
+      { id },
+    )
+    wasErased = true
+    return examined
+  }, decoder.end)
   start(t, { decoder: erasing })
   await until('it was erased', () => wasErased)
   const { id: next } = await addFeedback([{ body: photo }])

@@ -86,6 +86,12 @@ export const feedbackRow = (fields: object = {}) => ({
   ...fields,
 })
 
+/** The fields of a record that happens at this time and arrives at once; a number is in ms. */
+export const at = (time: string | number) => {
+  const iso = new Date(time).toISOString()
+  return { id: uuidV7(iso), time: iso, received_at: iso }
+}
+
 /** Rows as one gzip member, as in a frame. */
 export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
