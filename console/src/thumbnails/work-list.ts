@@ -32,26 +32,15 @@ interface Work {
   at: number
 }
 
-/**
- * The feedback whose pictures have to be examined. Each console has its own list. It reads from
- * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the console ends.
- */
-export function createWorkList(
-  options: ExamineOptions & {
-    clock: Clock
-    wallMs: () => number
-    onError: (error: unknown) => void
-  },
-) {
-  const { reader, clock, wallMs, isClosed, onError } = options
-  /**
-   * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
-   * Infinity if there is none.
-   */
-  let sinceMs = Infinity
-  /** The days of the last 30 that have to be searched, the latest first. */
-  let days: Arrival[] = []
-  let daysListedAt = clock.now() - catchUpMs
+type Options = ExamineOptions & {
+  clock: Clock
+  wallMs: () => number
+  onError: (error: unknown) => void
+}
+
+/** Examines feedback in turns, and knows what has to be tried again. */
+function createTurns(options: Options) {
+  const { clock, isClosed, onError } = options
   /** What has to be tried again, by name. */
   const waiting = new Map<string, Work>()
   /**
@@ -70,34 +59,57 @@ export function createWorkList(
     else waiting.set(name, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
   }
 
-  /** Examines as many feedback as fit into a turn. */
-  async function takeTurn(list: readonly Work[]): Promise<void> {
-    const endAt = clock.now() + turnMs
-    let failures = 0
-    for (const work of list) {
-      if (isClosed() || clock.now() >= endAt) return
-      try {
-        await examine(work)
-        failures = 0
-      } catch (error) {
-        if (isClosed()) return
-        if (error instanceof DecoderMissingError) throw error
-        waiting.set(nameOf(work.feedback), { ...work, at: clock.now() + failurePauseMs })
-        if (++failures === failuresMax) throw error
-        onError(error)
+  return {
+    begin: () => done.clear(),
+    isKnown: (one: UnexaminedFeedback) => waiting.has(nameOf(one)) || done.has(nameOf(one)),
+    due: () => [...waiting.values()].filter(({ at }) => at <= clock.now()),
+
+    /** Examines as many feedback as fit into a turn. */
+    async take(list: readonly Work[]): Promise<void> {
+      const endAt = clock.now() + turnMs
+      let failures = 0
+      for (const work of list) {
+        if (isClosed() || clock.now() >= endAt) return
+        try {
+          await examine(work)
+          failures = 0
+        } catch (error) {
+          if (isClosed()) return
+          if (error instanceof DecoderMissingError) throw error
+          waiting.set(nameOf(work.feedback), { ...work, at: clock.now() + failurePauseMs })
+          if (++failures === failuresMax) throw error
+          onError(error)
+        }
       }
-    }
+    },
   }
+}
+
+/**
+ * The feedback whose pictures have to be examined. Each console has its own list. It reads from
+ * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the console ends.
+ */
+export function createWorkList(options: Options) {
+  const { reader, clock, wallMs, isClosed } = options
+  const turns = createTurns(options)
+  /**
+   * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
+   * Infinity if there is none.
+   */
+  let sinceMs = Infinity
+  /** The days of the last 30 that have to be searched, the latest first. */
+  let days: Arrival[] = []
+  let daysListedAt = clock.now() - catchUpMs
 
   /**
-   * Finds feedback of this period that is neither waiting nor done. Such feedback can fill the
-   * result of a query. So the query is repeated with twice the rows, until at most half of them
-   * are of that kind or the period has no more.
+   * Finds feedback of this period that is not known yet. Known feedback can fill the result of a
+   * query. So the query is repeated with twice the rows, until at most half of them are known or
+   * the period has no more.
    */
   async function findWork(arrival: Arrival): Promise<UnexaminedFeedback[]> {
     for (let rows = pageRows; ; rows *= 2) {
       const found = await findUnexamined(reader, arrival, rows)
-      const list = found.filter((one) => !waiting.has(nameOf(one)) && !done.has(nameOf(one)))
+      const list = found.filter((one) => !turns.isKnown(one))
       if (found.length < rows || list.length >= rows / 2) return list
     }
   }
@@ -105,7 +117,7 @@ export function createWorkList(
   /** Examines feedback of this period for one turn. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
     const list = await findWork(arrival)
-    await takeTurn(list.map((feedback) => ({ feedback, failed: 0, at: 0 })))
+    await turns.take(list.map((feedback) => ({ feedback, failed: 0, at: 0 })))
     return list.length > 0
   }
 
@@ -134,7 +146,7 @@ export function createWorkList(
         daysListedAt = clock.now()
         days = lastDays(wallMs())
       }
-      done.clear()
+      turns.begin()
       let due: Work[] = []
       do {
         await examineNew()
@@ -142,8 +154,8 @@ export function createWorkList(
         if (day !== undefined && !(await examineArrived(day))) days.shift()
         // Retries come last, because three consecutive failures end `examineAll`. Feedback that
         // came after the retries might never be examined.
-        due = [...waiting.values()].filter(({ at }) => at <= clock.now())
-        await takeTurn(due)
+        due = turns.due()
+        await turns.take(due)
       } while (!isClosed() && (due.length > 0 || days.length > 0 || sinceMs !== Infinity))
     },
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Alert } from '@intake/access'
 import { createClickHouse } from '@intake/clickhouse'
-import { at, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
 import { createAlertRun } from '../../src/alerts/alerts.ts'
 import type { Situation } from '../../src/alerts/evaluate.ts'
 
@@ -38,7 +38,7 @@ async function insert(
   { event = 'crash', ...fields }: { event?: string; [field: string]: unknown } = {},
 ): Promise<void> {
   const rows = Array.from({ length: count }, () =>
-    logRow({ ...at(atMs), bundle_identifier: bundle, event, ...fields }),
+    logRow({ ...atTime(atMs), bundle_identifier: bundle, event, ...fields }),
   )
   await store.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
 }

@@ -12,7 +12,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { createIntake } from '../../../tools/cli/test/in-process.ts'
-import { at, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
 
 const dataDir = createDataDir(t)
 const { server, connect } = await startServer(t)
@@ -73,7 +73,7 @@ const stateOf = async (id: string) => {
 t.test('an alert that fires while consoles are killed is one message', async (t) => {
   const alerts = createAlertStore({ redis, who: 'test' })
   const add = async (event: string) => {
-    const rows = [logRow({ ...at(Date.now() - 5_000), event })]
+    const rows = [logRow({ ...atTime(Date.now() - 5_000), event })]
     await owner.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
     const watermark = [{ kind: 'logs', visible_until: new Date().toISOString() }]
     await owner.insertRows({ table: 'watermark', members: [member(watermark)], rows: 1 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { at, logRow, member } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow, member } from '../../../packages/schema/test/fixture.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -10,7 +10,7 @@ const hostile = '<script>x</script>'
 t.test('an application shows its crashes, and the page shows alerts that are not ok', async (t) => {
   const stack = `TypeError: ${hostile} is not a function\n    at run (app.js:1:2)`
   const crash = { bundle_identifier, event: 'crash', params: { stack } }
-  await insert('logs', [logRow({ ...at(now), ...crash })])
+  await insert('logs', [logRow({ ...atTime(now), ...crash })])
   const state = (id: string, event: string, value: string) => ({
     id,
     change: 1,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { at, feedbackRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, linksIn, startRowStore, view } from './fixture.ts'
 
 const { insert, startReaderPage } = await startRowStore(t)
@@ -14,7 +14,7 @@ t.test('values of fields that clients have added are counted, and limit the list
   ]
   await insert(
     'feedback',
-    extras.map((extra, n) => feedbackRow({ ...at(ago(n)), extra })),
+    extras.map((extra, n) => feedbackRow({ ...atTime(ago(n)), extra })),
   )
   const { url } = await startReaderPage(t, { state: calmState })
   const { text } = await view(url, '/feedback')

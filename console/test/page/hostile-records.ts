@@ -1,4 +1,4 @@
-import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 
 /**
  * Texts that try to run a script, to end an attribute, to load something or to confuse the reader.
@@ -61,7 +61,12 @@ export function hostileRecords(text: string, { time, device }: { time: string; d
     extra: { [text]: { [text]: text } },
   }
   return {
-    feedback: feedbackRow({ ...head, ...at(time), text, email: text }),
-    log: logRow({ ...head, ...at(time), event: text, params: { [text]: text, deep: { text } } }),
+    feedback: feedbackRow({ ...head, ...atTime(time), text, email: text }),
+    log: logRow({
+      ...head,
+      ...atTime(time),
+      event: text,
+      params: { [text]: text, deep: { text } },
+    }),
   }
 }

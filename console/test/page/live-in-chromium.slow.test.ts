@@ -2,7 +2,7 @@ import { chromium } from 'playwright-core'
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
-import { at, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow } from '../../../packages/schema/test/fixture.ts'
 import { calmState, startRowStore } from './fixture.ts'
 import { openTab } from './tab.ts'
 
@@ -26,7 +26,7 @@ if (executablePath === undefined) {
     const arrive = (name: string, ageMs = 0) => {
       const row = { bundle_identifier: 'com.example.live', event: name }
       const received_at = new Date().toISOString()
-      return insert('logs', [logRow({ ...at(Date.now() - ageMs), ...row, received_at })])
+      return insert('logs', [logRow({ ...atTime(Date.now() - ageMs), ...row, received_at })])
     }
     const shown = async () => tab.locator('#rows summary b').allTextContents()
     const untilShown = (names: string[]) =>
@@ -126,7 +126,7 @@ if (executablePath === undefined) {
     const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })
     await tab.goto(`${url}/live?application=com.example.noscript`)
     const row = { bundle_identifier: 'com.example.noscript', event: 'seen' }
-    await insert('logs', [logRow({ ...at(Date.now()), ...row })])
+    await insert('logs', [logRow({ ...atTime(Date.now()), ...row })])
     await tab.locator('#rows summary b', { hasText: 'seen' }).waitFor()
     t.notOk(await tab.isVisible('#pause'), 'what needs the script is not shown')
   })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
-import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -10,7 +10,7 @@ const hour = 3_600
 const events = (application: string, event: string, seconds: number[], fields: object = {}) =>
   seconds.map((second, n) =>
     logRow({
-      ...at(ago(second)),
+      ...atTime(ago(second)),
       bundle_identifier: application,
       device_uuid: `df5d5c64-dba0-4337-96e2-72a3049d0d0${n % 3}`,
       event,
@@ -90,7 +90,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
 t.test('one application is carried through all views, and rows name it only without', async (t) => {
   await insert('logs', events('com.example.other', 'opened', [7]))
   const own = { bundle_identifier: 'com.example.other' }
-  await insert('feedback', [feedbackRow({ ...at(ago(9)), ...own })])
+  await insert('feedback', [feedbackRow({ ...atTime(ago(9)), ...own })])
   const { url } = await startReaderPage(t, page)
   const all = await view(url, '/events')
   t.match(all.text, /class="app a\d">com\.example\.other</)

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
-import { at, feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { ago, linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -16,10 +16,10 @@ t.test('feedback is found by text, application, version, user, device and time',
     { text: 'crash on start', device: { version_name: '2.0', os: 'iOS' } },
     { text: 'half price 50%_off', device_uuid: device },
   ].map((fields, index) =>
-    feedbackRow({ ...at(ago(1_000 + index)), bundle_identifier: application, ...fields }),
+    feedbackRow({ ...atTime(ago(1_000 + index)), bundle_identifier: application, ...fields }),
   )
   const old = ago(200 * 86_400)
-  rows.push(feedbackRow({ ...at(old), bundle_identifier: application, text: 'old one' }))
+  rows.push(feedbackRow({ ...atTime(old), bundle_identifier: application, text: 'old one' }))
   await insert('feedback', rows)
   const { url } = await startReaderPage(t)
   const texts = async (query: string) => {
@@ -48,10 +48,10 @@ t.test('feedback is found by text, application, version, user, device and time',
 
 t.test('pages follow each other without a gap, also among equal ids', async (t) => {
   const application = 'com.example.pages'
-  const shared = at(ago(2_000))
+  const shared = atTime(ago(2_000))
   const rows = Array.from({ length: 130 }, (_, n) => {
     // The first 70 records have the same id but different devices.
-    const identity = n < 70 ? shared : at(ago(2_100 + n))
+    const identity = n < 70 ? shared : atTime(ago(2_100 + n))
     return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
   })
   await insert('logs', rows)
@@ -75,12 +75,12 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
   const application = 'com.example.around'
   const own = { bundle_identifier: application, device_uuid: device }
   await insert('logs', [
-    logRow({ ...at(ago(5_100)), ...own, event: 'before' }),
-    logRow({ ...at(ago(4_900)), ...own, event: 'later' }),
-    logRow({ ...at(ago(5_000 + 40 * 86_400)), ...own, event: 'long before' }),
-    logRow({ ...at(ago(5_000)), bundle_identifier: application, event: 'other' }),
+    logRow({ ...atTime(ago(5_100)), ...own, event: 'before' }),
+    logRow({ ...atTime(ago(4_900)), ...own, event: 'later' }),
+    logRow({ ...atTime(ago(5_000 + 40 * 86_400)), ...own, event: 'long before' }),
+    logRow({ ...atTime(ago(5_000)), bundle_identifier: application, event: 'other' }),
   ])
-  const { id, time } = at(ago(5_000))
+  const { id, time } = atTime(ago(5_000))
   const feedback = feedbackRow({
     id,
     time,
@@ -116,7 +116,7 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
 })
 
 t.test('a record shows all digits of an integer, and every name, as they were sent', async (t) => {
-  const { id, time } = at(ago(60))
+  const { id, time } = atTime(ago(60))
   const sent =
     '{"plain":9007199254740993,"list":[-9223372036854775808,1],"a":{"b":{"c":{"d":18446744073709551615}}},' +
     '"double":2.5e19,"small":12.5,"q\\"1":"one","q\\"2":"two","odd":{"a":{"isLosslessNumber":true}}}'
@@ -149,7 +149,7 @@ t.test('a record shows all digits of an integer, and every name, as they were se
 })
 
 t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
-  const row = logRow({ ...at(ago(50)), event: 'rejected event' })
+  const row = logRow({ ...atTime(ago(50)), event: 'rejected event' })
   const refusal = new ClickHouseError('x', {
     kind: 'rejected',
     code: 6,
@@ -166,7 +166,7 @@ t.test('dead letters are shown with their reason, also by the id of the record',
 })
 
 t.test('several records of one id are a list, because each may be large', async (t) => {
-  const { id, time } = at(ago(400))
+  const { id, time } = atTime(ago(400))
   const devices = Array.from({ length: 3 }, () => randomUUID() as string)
   await insert(
     'logs',

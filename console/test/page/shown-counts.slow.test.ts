@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
-import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { applicationOf } from '../../src/page/search.ts'
 import { applicationPath } from '../../src/page/views/links.ts'
 import { asLarge, startRowStore, view } from './fixture.ts'
@@ -12,7 +12,7 @@ const hourMs = 3_600_000
 /** Creates events that happened and arrived at the time `atMs`. */
 const events = (atMs: number, number: number, fields: object) =>
   Array.from({ length: number }, () =>
-    logRow({ ...at(atMs), bundle_identifier: application, ...fields }),
+    logRow({ ...atTime(atMs), bundle_identifier: application, ...fields }),
   )
 
 // Half an hour ago may be in the current hour or in the hour before it. Both must be counted.
@@ -41,7 +41,7 @@ await insert('logs', [
   ).flat(),
 ])
 const release = { bundle_identifier: 'com.example.releases', ...device('r8') }
-await insert('feedback', [feedbackRow({ ...at(nowMs - 60_000), ...release })])
+await insert('feedback', [feedbackRow({ ...atTime(nowMs - 60_000), ...release })])
 for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
 
 /** Reads the bars of a view. Returns the link, the number and the note of each bar, by its name. */
@@ -148,7 +148,7 @@ t.test('events of one batch are in the order in which they happened', async (t) 
     'logs',
     Array.from({ length: 40 }, (_, n) => {
       const row = { bundle_identifier: batch, event: `e${n}`, received_at }
-      return logRow({ ...at(nowMs - 50_000 + n), ...row })
+      return logRow({ ...atTime(nowMs - 50_000 + n), ...row })
     }),
   )
   const { url } = await startReaderPage(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { refreshCounts, countNames } from '@intake/records'
-import { at, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -13,7 +13,7 @@ t.test('no view has more than 300 KB, whatever clients send', async (t) => {
   for (const [name, text] of Object.entries(long)) {
     const application = `com.example.${name}`
     const rows = Array.from({ length: 60 }, (_, n) => ({
-      ...at(ago(60 + n)),
+      ...atTime(ago(60 + n)),
       bundle_identifier: application,
       unique_user_id: text,
       device: { version_name: `${text.slice(0, 240)}${n % 9}`, os: text, device_model: text },

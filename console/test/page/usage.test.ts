@@ -1,6 +1,6 @@
 import t from 'tap'
 import { dayMs } from '@intake/contract'
-import { at, logRow } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow } from '../../../packages/schema/test/fixture.ts'
 import { readHowOften } from '../../src/page/how-often.ts'
 import { readSessions, readWeeks } from '../../src/page/read-usage.ts'
 import { calmState, startRowStore, view } from './fixture.ts'
@@ -18,7 +18,7 @@ const devices = ['1', '2', '3'].map((n) => `df5d5c64-dba0-4337-96e2-72a3049d0d0$
 
 const event = (device: number, agoMs: number, name: string, version: string) =>
   logRow({
-    ...at(nowMs - agoMs),
+    ...atTime(nowMs - agoMs),
     bundle_identifier: application,
     device_uuid: devices[device],
     event: name,

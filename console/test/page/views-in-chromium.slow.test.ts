@@ -4,7 +4,7 @@ import { chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { findChromium } from '@intake/test-kit/chromium'
-import { at, logRow, member } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow, member } from '../../../packages/schema/test/fixture.ts'
 import { keysScript, liveScript } from '../../src/page/assets.ts'
 import { demoRecords } from './demo-records.ts'
 import { ago, startRowStore } from './fixture.ts'
@@ -137,7 +137,7 @@ if (executablePath === undefined) {
       t.ok(height < 60, `${path}: the header has one line, of ${height} pixels`)
     }
     const long = { event: 'long', device: { version_name: '9'.repeat(60) } }
-    await insert('logs', [logRow({ ...at(ago(1)), ...long })])
+    await insert('logs', [logRow({ ...atTime(ago(1)), ...long })])
     await tab.goto(`${url}/events?event=long`)
     const width = "document.querySelector('.rows summary b').getBoundingClientRect().width"
     t.ok((await tab.evaluate<number>(width)) > 100, 'a long version leaves the name its place')

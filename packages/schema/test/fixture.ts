@@ -87,7 +87,7 @@ export const feedbackRow = (fields: object = {}) => ({
 })
 
 /** The fields of a record that happens at this time and arrives at once; a number is in ms. */
-export const at = (time: string | number) => {
+export const atTime = (time: string | number) => {
   const iso = new Date(time).toISOString()
   return { id: uuidV7(iso), time: iso, received_at: iso }
 }
