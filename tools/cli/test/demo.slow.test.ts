@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readEndpoints } from '@intake/runtime/endpoints'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
 import { inventHistory } from '../src/demo/history.ts'
-import { createIntakeProcess, main } from './services.ts'
+import { createIntakeProcess, startIntake } from './services.ts'
 
 t.test('the same seed invents the same past, with the number of events asked for', async (t) => {
   const options = { events: 700, days: 7, now: Date.UTC(2026, 10, 29), seed: 3 }
@@ -22,8 +19,7 @@ t.test('the same seed invents the same past, with the number of events asked for
 })
 
 t.test('intake demo against npm start, and its removal', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'intake-demo-'))
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = createDataDir(t)
   const { clickhouse } = await startStack(t, { dataDir })
   const intake = createIntakeProcess({ cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } })
   const query = <Row>(sql: string) => clickhouse.query<Row>(sql)
@@ -67,21 +63,16 @@ t.test('intake demo against npm start, and its removal', async (t) => {
 
   await t.test('--live goes on until a signal', async (t) => {
     const args = ['demo', '--events', '20', '--days', '1', '--live', '--rate', '20']
-    const live = spawn(process.execPath, [main, ...args], {
-      env: { ...process.env, INTAKE_DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    const stdout = text(live.stdout)
-    const ended = once(live, 'exit')
-    t.teardown(() => live.kill('SIGKILL'))
+    const { child, exited } = startIntake(t, args, { INTAKE_DATA_DIR: dataDir })
+    const stdout = text(child.stdout)
     await until('live events are stored', async () => {
       const [row] = await query<{ n: string }>(
         `SELECT count() AS n FROM intake.logs WHERE unique_user_id LIKE 'demo-live-%'`,
       )
       return Number(row?.n) > 5
     })
-    live.kill('SIGINT')
-    t.same(await ended, [0, null])
+    child.kill('SIGINT')
+    t.same(await exited, [0, null])
     t.match(await stdout, /^Sent \d+ events live\.$/m)
   })
 

@@ -7,13 +7,11 @@ import t from 'tap'
 import { systemClock } from '@intake/runtime'
 import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
-import { addDeadLetter, countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
+import { createClickHouse } from '@intake/clickhouse'
 import { registerShard } from '@intake/queue'
 import { createJobSource } from '@intake/queue/consume'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { until } from '@intake/test-kit/until'
-import { member } from '../../../packages/schema/test/fixture.ts'
 import {
   createIntakeProcess,
   factsRow,
@@ -25,7 +23,7 @@ import {
 } from './services.ts'
 
 const services = await startServices(t, { unshared: true })
-const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
+const { clickhouse, dataDir, enqueue, insert, intake, keys, number, objects, reject } = services
 const intakeProcess = createIntakeProcess({ cwd: dataDir, env: services.endpoints })
 
 interface Report {
@@ -51,8 +49,6 @@ async function erase(...args: string[]): Promise<Report> {
   return JSON.parse(outcome.stdout) as Report
 }
 
-const subjectKey = createSecretKey(Buffer.alloc(32))
-const rejected = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
 const rawRows = (id: string) =>
   number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
 
@@ -105,7 +101,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   const examined = factsRow(feedback, [object.key])
   await insert('attachments', [examined, factsRow(feedbackRow(), [kept.key])])
   const bad = logRow({ unique_user_id: victim, device: 'bad' })
-  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal: rejected })
+  await reject(bad)
   t.ok(await isOnDisk(victim))
 
   const dry = await intake(['user', 'erase', victim])
@@ -143,11 +139,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   t.test('a repeat is never visible, and erasures apply deletes its payload', async (t) => {
     await insert('logs', mine)
     await insert('logs', [{ ...bad, device: {} }])
-    await addDeadLetter(clickhouse, {
-      table: 'logs',
-      row: JSON.stringify(mine[0]),
-      refusal: rejected,
-    })
+    await reject(mine[0]!)
     await objects.put(object)
     // A worker that read the feedback before the erasure may store its thumbnail and facts after
     // the erasure.
@@ -249,23 +241,31 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
   t.notOk(await isOnDisk('shown-crash'))
 })
 
-/** Erases a user. `late` runs once, when the events have been deleted, and before they are counted again. */
+/** Erases a user in this process. */
+const eraseHere = (id: string, more: { clickhouse?: object; progress?: (said: string) => void }) =>
+  eraseSubject({
+    services: {
+      clickhouse: { ...clickhouse, ...more.clickhouse },
+      redis: keys,
+      objects,
+      installation: 'x',
+    },
+    subject: { kind: 'user', id },
+    subjectKey: createSecretKey(Buffer.alloc(32)),
+    deadline: performance.now() + 600_000,
+    progress: more.progress ?? (() => {}),
+  })
+
+/** `late` runs once, when the events have been deleted, and before they are counted again. */
 async function eraseDuring(id: string, late: () => Promise<unknown>): Promise<unknown> {
   let runs = 0
   const interrupted = {
-    ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
       if (sql.includes('logs_raw DELETE') && ++runs === 1) await late()
     },
   }
-  const report = await eraseSubject({
-    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
-    subject: { kind: 'user', id },
-    subjectKey,
-    deadline: performance.now() + 600_000,
-    progress: () => {},
-  })
+  const report = await eraseHere(id, { clickhouse: interrupted })
   if (runs === 0) throw new Error('no event was deleted')
   return report
 }
@@ -377,25 +377,9 @@ t.test('purge refuses the id of a key that is unknown and has sent nothing', asy
 
 t.test('waits for the frames that hold rows of the user, and only for them', async (t) => {
   const [victim, other] = [user(), user()]
-  const sink = createJobSink({ redis: keys, kind: 'logs' })
-  t.teardown(() => sink.close())
-  const producer = createFrameProducer({ sink })
-  const enqueue = async (rows: object[]) => {
-    const before = new Set(await keys.lrange('{intake}:logs:wait', 0, -1))
-    const bytes = member(rows)
-    const frame = {
-      rows: rows.length,
-      jsonBytes: 100,
-      coding: 'gzip' as const,
-      bytes,
-      receivedAtMs: Date.now(),
-    }
-    await producer.add(frame, performance.now() + 60_000)
-    const after = await keys.lrange('{intake}:logs:wait', 0, -1)
-    return after.find((id) => !before.has(id))!
-  }
   const mine = logsOf(victim, 3)
-  const frame = await enqueue([...mine, ...logsOf(other, 3)])
+  await enqueue([...mine, ...logsOf(other, 3)])
+  const [frame] = await keys.lrange('{intake}:logs:wait', 0, -1)
   await enqueue(logsOf(other, 3))
 
   const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
@@ -404,17 +388,11 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
 
   // The erasure runs in this process, so that `progress` shows when it has read the frames.
   const said: string[] = []
-  const done = eraseSubject({
-    services: { clickhouse, redis: keys, objects, installation: 'x' },
-    subject: { kind: 'user', id: victim },
-    subjectKey,
-    deadline: performance.now() + 600_000,
-    progress: (sentence) => said.push(sentence),
-  })
+  const done = eraseHere(victim, { progress: (sentence) => said.push(sentence) })
   await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
   await insert('logs', mine)
   // Removes the frame from the queue, as a worker does after it has stored the rows.
-  await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
+  await keys.multi().lrem('{intake}:logs:wait', 0, frame!).del(`{intake}:logs:${frame}`).exec()
   t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
   t.equal(await rawRows(victim), 0)
 })
@@ -422,17 +400,8 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
 t.test('waits for the frames in every shard of the queue', async (t) => {
   const victim = user()
   await registerShard(keys, 1)
-  const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
-  t.teardown(() => sink.close())
   const mine = logsOf(victim, 3)
-  const frame = {
-    rows: 3,
-    jsonBytes: 100,
-    coding: 'gzip' as const,
-    bytes: member(mine),
-    receivedAtMs: Date.now(),
-  }
-  await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
+  await enqueue(mine, { shard: 1 })
 
   const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
   t.equal(early.code, 2, 'out of time')
@@ -470,24 +439,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
   const victim = user()
   const [first, late] = logsOf(victim, 2)
   await insert('logs', [first!])
-  let isLate = true
-  const interrupted = {
-    ...clickhouse,
-    async command(sql: string, params?: Record<string, unknown>) {
-      await clickhouse.command(sql, params)
-      // Inserts a row once the deletion has started, which is after the tombstones were written. The
-      // erasure cannot find the row in the queue, because the frame with the row has left it.
-      if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
-      isLate &&= !sql.includes('logs_raw DELETE')
-    },
-  }
-  const report = await eraseSubject({
-    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
-    subject: { kind: 'user', id: victim },
-    subjectKey,
-    deadline: performance.now() + 600_000,
-    progress: () => {},
-  })
+  // The erasure cannot find the row in the queue, because the frame with the row has left it.
+  const report = await eraseDuring(victim, () => insert('logs', [late!]))
   t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
   t.equal(await rawRows(victim), 0)
 })

@@ -3,14 +3,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
-import { addDeadLetter } from '@intake/records'
-import { ClickHouseError } from '@intake/clickhouse'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { member } from '../../../packages/schema/test/fixture.ts'
 import { commands } from '../src/commands.ts'
 import { createIntakeProcess, logRow, startServices } from './services.ts'
 
-const { clickhouse, dataDir, endpoints, insert, intake, keys } = await startServices(t)
+const services = await startServices(t)
+const { dataDir, endpoints, intake, keys } = services
 const intakeProcess = createIntakeProcess({ cwd: dataDir, env: endpoints })
 const sources = fileURLToPath(new URL('../src/', import.meta.url))
 
@@ -27,25 +24,9 @@ const row = () =>
 const stored = row()
 const waiting = row()
 const rejected = row()
-await insert('logs', [stored])
-const sink = createJobSink({ redis: keys, kind: 'logs' })
-t.teardown(() => sink.close())
-await createFrameProducer({ sink }).add(
-  {
-    rows: 1,
-    jsonBytes: 100,
-    coding: 'gzip' as const,
-    bytes: member([waiting]),
-    receivedAtMs: Date.now(),
-  },
-  performance.now() + 60_000,
-)
-const refusal = new ClickHouseError('rejected', {
-  kind: 'rejected',
-  code: 27,
-  serverText: hostile,
-})
-await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(rejected), refusal })
+await services.insert('logs', [stored])
+await services.enqueue([waiting])
+await services.reject(rejected, { serverText: hostile })
 await createApiKeyStore({ redis: keys }).create({ name: hostile, bundleIdentifiers: [hostile] })
 
 /**

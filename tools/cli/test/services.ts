@@ -1,12 +1,17 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { createObjectStore } from '@intake/object-store'
-import { connectRedis } from '@intake/redis'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
+import { addDeadLetter } from '@intake/records'
+import { connectRedis, type Redis } from '@intake/redis'
 import { setUp } from '@intake/schema/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -41,6 +46,22 @@ export function createIntakeProcess(options: { cwd: string; env: Record<string, 
         else resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       })
     })
+}
+
+/** Starts a command that runs until a signal; it is killed at the end of the test. */
+export function startIntake(t: Test, args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const notes: string[] = []
+  createInterface(child.stderr).on('line', (line) => notes.push(line))
+  return { child, exited, notes }
 }
 
 interface ServicesOptions {
@@ -90,7 +111,7 @@ export async function startServices(
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   const intake = createIntake({ cwd: dataDir, env: endpoints })
   const clients = { clickhouse, objects, keys, intake }
-  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse) }
+  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse, keys) }
 }
 
 async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
@@ -104,11 +125,26 @@ async function startUnshared(t: Test, options: { dataDir: string; timeZone: stri
   return services
 }
 
-function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
+function rowsOf(clickhouse: ReturnType<typeof createClickHouse>, redis: Redis) {
   const insert = (table: 'logs' | 'feedback' | 'attachments', rows: object[]) =>
     clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
   return {
     insert,
+    /** Puts rows into the queue, as a gateway does. */
+    async enqueue(rows: object[], options: { kind?: RecordKind; shard?: number } = {}) {
+      const { kind = 'logs', shard = 0 } = options
+      const sink = createJobSink({ redis, kind, shard })
+      const content = { jsonBytes: 100, coding: 'gzip' as const, bytes: member(rows) }
+      const frame = { rows: rows.length, ...content, receivedAtMs: Date.now() }
+      await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
+      await sink.close()
+    },
+    /** Stores a row as a dead letter. ClickHouse rejected it with these words. */
+    reject(row: object, options: { table?: RecordKind; serverText?: string } = {}) {
+      const { table = 'logs', serverText = 'why' } = options
+      const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText })
+      return addDeadLetter(clickhouse, { table, row: JSON.stringify(row), refusal })
+    },
     /** Runs `SELECT` and the given rest of the statement; resolves to the column `n` of its row. */
     async number(sql: string): Promise<number> {
       const [row] = await clickhouse.query<{ n: number }>(`SELECT ${sql}`)

@@ -1,20 +1,16 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { registerShard } from '@intake/queue'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
-import { member } from '../../../packages/schema/test/fixture.ts'
 import type { Address } from '../src/status/addresses.ts'
 import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
-import { logRow, main, startServices } from './services.ts'
+import { logRow, startIntake, startServices } from './services.ts'
 
-const { dataDir, intake, keys, number, redis, s3, server } = await startServices(t, {
+const { dataDir, enqueue, intake, keys, number, redis, s3, server } = await startServices(t, {
   unshared: true,
 })
 
@@ -81,19 +77,8 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
   ])
   // Without a Redis Cluster, workers serve shard 0 only; the others are shown.
   await registerShard(keys, 1)
-  const sink = createJobSink({ redis: keys, kind: 'logs' })
-  t.teardown(() => sink.close())
   const row = logRow()
-  await createFrameProducer({ sink }).add(
-    {
-      rows: 1,
-      jsonBytes: 100,
-      coding: 'gzip' as const,
-      bytes: member([row]),
-      receivedAtMs: Date.now(),
-    },
-    performance.now() + 60_000,
-  )
+  await enqueue([row])
   const summary = await until('the command finds both problems and no other', async () => {
     const { code, stdout } = await intake(['status', ...given, '--json'])
     const found = JSON.parse(stdout) as Awaited<ReturnType<typeof summarize>>
@@ -133,18 +118,15 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
 })
 
 t.test('--watch repeats it until it is interrupted', async (t) => {
-  const watching = spawn(process.execPath, [main, 'status', '--watch', '--json', ...given], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(watching, 'exit')
-  const lines = createInterface(watching.stdout)[Symbol.asyncIterator]()
+  const { child, exited } = startIntake(t, ['status', '--watch', '--json', ...given])
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   for (let ok = 0; ok < 2;) {
     const { value } = (await lines.next()) as { value: string }
     const summary = JSON.parse(value) as Awaited<ReturnType<typeof summarize>>
     t.equal(summary.services.length, 2)
     if (summary.state === 'ok') ok++
   }
-  watching.kill('SIGINT')
+  child.kill('SIGINT')
   t.same(await exited, [0, null])
 })
 

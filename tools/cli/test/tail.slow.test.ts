@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { kill } from 'node:process'
 import { createInterface } from 'node:readline'
@@ -12,7 +10,7 @@ import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import { compress } from '@intake/queue/frame'
 import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
-import { main, startServices } from './services.ts'
+import { startIntake, startServices } from './services.ts'
 
 const events = 2_000
 const rowsPerFrame = 100
@@ -29,23 +27,13 @@ const {
 
 /** Runs `intake tail` in a pipe, so that it prints a line of JSON for each record. */
 async function startTail(t: Test, args: string[] = []) {
-  const child = spawn(process.execPath, [main, 'tail', ...args], {
-    env: { ...process.env, ...endpoints },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
+  const tail = startIntake(t, ['tail', ...args], endpoints)
   const shown: { id: string; time: string; event: string }[] = []
-  const notes: string[] = []
-  createInterface(child.stdout).on('line', (line) => {
+  createInterface(tail.child.stdout).on('line', (line) => {
     shown.push(JSON.parse(line) as (typeof shown)[number])
   })
-  createInterface(child.stderr).on('line', (line) => notes.push(line))
-  await until('it follows', () => notes.some((note) => note.startsWith('following')))
-  return { child, exited, shown, notes }
+  await until('it follows', () => tail.notes.some((note) => note.startsWith('following')))
+  return { ...tail, shown }
 }
 
 function event(fields: { name?: string; ageMs?: number } = {}) {
@@ -155,13 +143,7 @@ t.test('it ends on a signal although ClickHouse does not respond', async (t) => 
 
 t.test('it waits for a ClickHouse that does not respond when it starts', async (t) => {
   kill(server.pid, 'SIGSTOP')
-  const child = spawn(process.execPath, [main, 'tail'], {
-    env: { ...process.env, ...endpoints },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const exited = once(child, 'exit')
-  const notes: string[] = []
-  createInterface(child.stderr).on('line', (line) => notes.push(line))
+  const { child, exited, notes } = startIntake(t, ['tail'], endpoints)
   try {
     await until('it waits', () => notes.some((it) => it.includes('ClickHouse does not respond')))
   } finally {
@@ -173,14 +155,7 @@ t.test('it waits for a ClickHouse that does not respond when it starts', async (
 })
 
 t.test('it ends on a signal although nobody reads its output', async (t) => {
-  const child = spawn(process.execPath, [main, 'tail', '--event', 'stalled'], {
-    env: { ...process.env, ...endpoints },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = once(child, 'exit')
-  t.teardown(() => child.kill('SIGKILL'))
-  const notes: string[] = []
-  createInterface(child.stderr).on('line', (line) => notes.push(line))
+  const { child, exited, notes } = startIntake(t, ['tail', '--event', 'stalled'], endpoints)
   await until('it follows', () => notes.some((it) => it.startsWith('following events')))
   // All texts together are far longer than what a pipe and the streams at its ends can hold.
   const params = { text: 'x'.repeat(10_000) }

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { dayMs } from '@intake/contract'
-import { addDeadLetter, listDeadLetters, readDeadLetterPages } from '@intake/records'
-import { ClickHouseError, isoTime } from '@intake/clickhouse'
+import { listDeadLetters, readDeadLetterPages } from '@intake/records'
+import { isoTime } from '@intake/clickhouse'
 import { member } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 
-const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
 const minuteMs = 60_000
 
 // No result may depend on the time zones. The offsets of machine and server have different sizes
@@ -21,7 +20,7 @@ t.teardown(() => {
   else process.env['TZ'] = machineBefore
 })
 const services = await startServices(t, { timeZone: serverZone })
-const { clickhouse, insert, intake, keys, objects } = services
+const { clickhouse, insert, intake, keys, objects, reject } = services
 
 t.test(`the machine is in ${machineZone}, the server in ${serverZone}`, async (t) => {
   const [zone] = await clickhouse.query('SELECT serverTimezone() AS server')
@@ -38,12 +37,7 @@ t.test('purge erases what was sent in the period, and nothing else', async (t) =
     logRow({ id: uuidV7(time), time, received_at: time, api_key_id }),
   )
   await insert('logs', rows)
-  for (const row of rows.slice(22, 26))
-    await addDeadLetter(clickhouse, {
-      table: 'logs',
-      row: JSON.stringify({ ...row, id: randomUUID(), device: 'bad' }),
-      refusal,
-    })
+  for (const row of rows.slice(22, 26)) await reject({ ...row, id: randomUUID(), device: 'bad' })
   const purge = (from: string, to: string, ...more: string[]) =>
     intake(['purge', '--api-key', api_key_id, '--from', from, '--to', to, '--json', ...more])
   for (const [from, to] of [
@@ -87,8 +81,7 @@ t.test('the list of erasures has the times of the report', async (t) => {
 })
 
 t.test('dead letters expire after their days, to the minute', async (t) => {
-  const row = JSON.stringify(logRow())
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
+  await reject(logRow())
   const letters = await listDeadLetters(clickhouse)
   const failedAtMs = letters.map(({ failed_at }) => Date.parse(isoTime(failed_at)))
   const [first, last] = [Math.min(...failedAtMs), Math.max(...failedAtMs)]
