@@ -15,7 +15,7 @@ import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { logRow } from '../../../packages/schema/test/fixture.ts'
 import { commands, define } from '../src/commands.ts'
 import { createIntake } from './in-process.ts'
-import { createIntakeProcess, main } from './services.ts'
+import { main } from './services.ts'
 
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)])
@@ -287,31 +287,3 @@ t.test('a command whose output cannot be written fails; a closed pipe is no fail
   t.match(run('"$NODE" "$MAIN" env | true'), { status: 0, stderr: '' })
   t.end()
 })
-
-t.test(
-  'an unavailable service is an error within seconds, which names it and says why',
-  async (t) => {
-    const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
-    const run = createIntakeProcess({ cwd: dataDir, env: down })
-    const noRedis = 'Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n'
-    const noClickHouse =
-      'The connection to ClickHouse failed: connect ECONNREFUSED 127.0.0.1:1: start ClickHouse, or correct CLICKHOUSE_URL\n'
-    const wrong = new URL(redis.url)
-    wrong.password = 'wrong'
-    const results = await Promise.all([
-      run(['keys', 'list']),
-      run(['user', 'erase', 'someone'], { S3_ENDPOINT: 'http://u:p@127.0.0.1:1' }),
-      run(['dead-letters', 'list']),
-      run(['keys', 'list'], { REDIS_URL: wrong.href }),
-    ])
-    t.same(
-      results.map(({ code, stderr }) => [code, stderr]),
-      [
-        [1, noRedis],
-        [1, noRedis],
-        [1, noClickHouse],
-        [1, 'Redis does not accept the user and password in REDIS_URL\n'],
-      ],
-    )
-  },
-)

@@ -24,11 +24,12 @@ const intake = createIntake({
 })
 
 t.test('a refused password, or a ClickHouse that is away, names its setting', async (t) => {
-  for (const [env, stderr] of [
-    [{ REDIS_URL: `redis://:wrong@127.0.0.1:${port}` }, /in REDIS_URL$/m],
-    [{ REDIS_URL: `redis://127.0.0.1:${port}` }, /in REDIS_URL$/m],
+  for (const [url, stderr] of [
+    [`redis://:wrong@127.0.0.1:${port}`, /^Redis does not accept .* in REDIS_URL\n$/],
+    [`redis://127.0.0.1:${port}`, /in REDIS_URL$/m],
+    [`redis://127.0.0.1:${closed}`, /^Redis cannot be reached: connect ECONNREFUSED .*\n$/],
   ] as const) {
-    t.match(await intake(['keys', 'list'], env), { code: 1, stderr })
+    t.match(await intake(['keys', 'list'], { REDIS_URL: url }), { code: 1, stdout: '', stderr })
   }
   for (const [env, stderr] of [
     [{}, /516 \(AUTHENTICATION_FAILED\): start ClickHouse, or correct CLICKHOUSE_URL$/m],
