@@ -16,8 +16,8 @@ t.test('npm start reaches its own services, if Node sends requests to a proxy', 
 
 t.test('the printed commands reach this machine, if curl has a proxy', async (t) => {
   const url = 'http://user:secret@127.0.0.1:1'
-  const endpoints = { gateway: url, page: url, s3: url, apiKey: 'key' } as never
-  const stack = { endpoints, analystUrl: url, playUrl: undefined }
+  const endpoints = { gateway: url, page: url, analyst: url, s3: url, apiKey: 'key' } as never
+  const stack = { endpoints, playUrl: undefined }
   const linesOf = (env: NodeJS.ProcessEnv) => welcome(stack, env).match(/^curl .*$/gm) ?? []
   for (const env of [{ http_proxy: 'http://proxy' }, { ALL_PROXY: 'http://proxy' }]) {
     const lines = linesOf(env)

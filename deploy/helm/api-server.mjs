@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pickPort, startChild, untilReady } from '@intake/local'
+import { pickPort, startChild, startReadyChild } from '@intake/local'
 
 const { KUBE_APISERVER, ETCD, KUBECTL } = process.env
 const programs = {
@@ -51,17 +51,16 @@ export async function startApiServer(folder) {
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' })
   writeFileSync(file('accounts.key'), pem, { mode: 0o600 })
 
-  const start = (name, command, args) =>
-    startChild({ name, command, args, logFile: file(`${name}.log`) })
-  const etcd = start('etcd', programs.etcd, [
+  const program = (name, command, args) => ({ name, command, args, logFile: file(`${name}.log`) })
+  const etcdArgs = [
     `--data-dir=${file('etcd')}`,
     `--listen-client-urls=${etcdUrl}`,
     `--advertise-client-urls=${etcdUrl}`,
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=default=${peerUrl}`,
-  ])
-  const apiServer = start('kube-apiserver', programs.apiServer, [
+  ]
+  const serverArgs = [
     `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
@@ -74,24 +73,27 @@ export async function startApiServer(folder) {
     `--token-auth-file=${file('tokens.csv')}`,
     '--authorization-mode=RBAC',
     '--endpoint-reconciler-type=none',
-  ])
+  ]
   const env = { ...process.env, KUBECONFIG: kubeconfig }
   const kubectl = async (args, input) => {
     const { ok, stdout, stderr } = await execute({ command: programs.kubectl, args, input, env })
     if (!ok) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
     return stdout
   }
-  async function stop() {
-    await apiServer.stop()
-    await etcd.stop()
-  }
   const isReady = () =>
     kubectl(['get', '--raw', '/readyz', '--request-timeout=5s']).then(
       () => true,
       () => false,
     )
+  const etcd = startChild(program('etcd', programs.etcd, etcdArgs))
+  let apiServer
+  async function stop() {
+    await apiServer?.stop()
+    await etcd.stop()
+  }
   try {
-    await untilReady({ child: apiServer, probe: isReady, timeoutMs: 300_000 })
+    const options = program('kube-apiserver', programs.apiServer, serverArgs)
+    apiServer = await startReadyChild({ ...options, probe: isReady, readyMs: 300_000 })
     const { gitVersion } = JSON.parse(await kubectl(['get', '--raw', '/version']))
     return { version: gitVersion, env, kubectl, stop }
   } catch (error) {

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { startChild, superviseProcess, untilReady, type SupervisedProcess } from '@intake/local'
+import { startReadyChild, superviseProcess, type SupervisedProcess } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
@@ -87,21 +87,16 @@ function defineServer(
   writeFileSync(usersFile, shippedUsers())
   mkdirSync(join(dir, 'users.d'))
   for (const [n, xml] of users.entries()) writeFileSync(join(dir, 'users.d', `${n}.xml`), xml)
-  const launch = async ({ signal }: { signal: AbortSignal }) => {
-    const child = startChild({
+  const launch = ({ signal }: { signal: AbortSignal }) =>
+    startReadyChild({
       name,
       command: process.execPath,
       args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
       logFile: join(dir, 'log'),
-    })
-    await untilReady({
-      child,
       signal,
-      timeoutMs: readyMs,
+      readyMs,
       probe: async () => (await responds(http)) && (await accepts(tcp[index]!)),
     })
-    return child
-  }
   let server: SupervisedProcess | undefined
   t.teardown(() => server?.stop())
   return {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { pickPort, startChild, startS3, untilReady, type Service } from '@intake/local'
+import { pickPort, startReadyChild, startS3, type Service } from '@intake/local'
 
 /** A kind of S3 server, and what it supports beyond objects. */
 export interface ServerKind {
@@ -85,14 +85,15 @@ async function launch(
   const dataDir = join(options.dataDir, 'objects')
   mkdirSync(dataDir, { recursive: true })
   const { command, args, env } = describe({ dataDir, port })
-  const child = startChild({
+  const child = await startReadyChild({
     name,
     command,
     args,
     env: { ...process.env, ...env },
     logFile: join(options.dataDir, 'server.log'),
+    readyMs,
+    probe: () => refusesAnonymous(port),
   })
-  await untilReady({ child, timeoutMs: readyMs, probe: () => refusesAnonymous(port) })
   const { pid, exited, stop, kill } = child
   const url = `http://${accessKey}:${secretKey}@127.0.0.1:${port}`
   return { name, pid, exited, stop, kill, port, url }

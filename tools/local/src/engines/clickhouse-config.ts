@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 const userNames = ['intake', 'worker', 'reader', 'analyst']
 /** The users of `intake analysts create`, which come from files in the folder users.d. */
 const limitedAnalysts = 'intake_[a-z0-9_]+'
+/** The memory limit of the whole server, in bytes. */
+const memoryBytesMax = 2 * 1024 ** 3
 /** The maximum size of the temporary data of all queries together, in bytes. */
 const temporaryBytesMax = 1024 ** 3
 
@@ -19,7 +21,6 @@ const queryLog = `<query_log>
 
 export interface ServerConfigOptions {
   usersFile: string
-  memoryBytesMax: number
   /** The folder that `BACKUP … TO File('name')` writes to. */
   backupsDir: string
   /** The engine refuses inserts and merges that would leave less free space than this. */
@@ -64,7 +65,7 @@ export function serverConfig(options: ServerConfigOptions) {
   return `<clickhouse>
   ${options.server === undefined ? '' : ofServer(options.server)}
   <users_config>${escape(options.usersFile)}</users_config>
-  <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
+  <max_server_memory_usage>${memoryBytesMax}</max_server_memory_usage>
   <storage_configuration>
     <disks><default><keep_free_space_bytes>${options.keepFreeBytes}</keep_free_space_bytes></default></disks>
   </storage_configuration>

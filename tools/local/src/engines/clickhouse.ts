@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort } from '../supervisor/ports.ts'
-import { startChild } from '../supervisor/child.ts'
-import { untilReady } from '../supervisor/until-ready.ts'
+import { startReadyChild } from '../supervisor/ready-child.ts'
 import { askOwner } from './ask-owner.ts'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
 import { keptFreeBytes } from '@intake/runtime'
@@ -30,8 +29,6 @@ export interface ClickHouseOptions extends ServiceOptions {
   readerPassword?: string
   /** `analyst` may read the views. */
   analystPassword?: string
-  /** Memory limit of the whole server, in bytes. Default: 2 GiB. */
-  memoryBytesMax?: number
   /** Time zone of the server. Default: UTC, even if the machine has another time zone. */
   timeZone?: string
   /** The niceness of the server's process. Default: 10. */
@@ -79,7 +76,7 @@ export interface ClickHouse extends Service {
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
-  const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
+  const { timeZone = 'UTC', readyMs = 60_000, signal } = options
   const { niceness = 10, queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
@@ -107,7 +104,6 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
   const config = serverConfig({
     usersFile,
-    memoryBytesMax,
     keepFreeBytes,
     backupsDir,
     playPath,
@@ -118,9 +114,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
   const owner = { port, password }
-
-  signal?.throwIfAborted()
-  const child = startChild({
+  const child = await startReadyChild({
     name: 'ClickHouse',
     command: serverProgram ?? process.execPath,
     args:
@@ -132,11 +126,8 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     env: { PATH: process.env['PATH'], TZ: timeZone, NICENESS: String(niceness) },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
-  })
-  await untilReady({
-    child,
+    readyMs,
     signal,
-    timeoutMs: readyMs,
     probe: async () => (await askOwner('SELECT 1', owner, probeTimeoutMs)) === '1\n',
   })
 

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimPort } from '../supervisor/ports.ts'
-import { startChild } from '../supervisor/child.ts'
-import { untilReady } from '../supervisor/until-ready.ts'
+import { startReadyChild } from '../supervisor/ready-child.ts'
 import { makePrivateDir } from './private-dir.ts'
 import { findRedis } from './redis-binary.ts'
 import { pingRedis } from './redis-ping.ts'
@@ -32,8 +31,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   for (const folder of [dataDir, join(dataDir, 'data')]) makePrivateDir(folder)
   writeFileSync(configFile, redisConfig({ dataDir, port, password, maxmemory }), { mode: 0o600 })
 
-  signal?.throwIfAborted()
-  const child = startChild({
+  const child = await startReadyChild({
     name: 'Redis',
     command: binary.path,
     args: [configFile],
@@ -41,11 +39,8 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
-  })
-  await untilReady({
-    child,
+    readyMs,
     signal,
-    timeoutMs: readyMs,
     probe: () => pingRedis({ port, password }),
   })
   return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })

@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort } from '../supervisor/ports.ts'
 import { tryFetch } from '../supervisor/try-fetch.ts'
-import { startChild } from '../supervisor/child.ts'
-import { untilReady } from '../supervisor/until-ready.ts'
+import { startReadyChild } from '../supervisor/ready-child.ts'
 import { makePrivateDir } from './private-dir.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
@@ -47,8 +46,7 @@ export async function startS3(options: S3Options): Promise<S3> {
     ...(options.otherKeys === undefined ? [] : [{ role: 'owner', ...options.otherKeys }]),
   ]
 
-  signal?.throwIfAborted()
-  const child = startChild({
+  const child = await startReadyChild({
     name: 'S3',
     command: process.execPath,
     args: [host],
@@ -60,8 +58,10 @@ export async function startS3(options: S3Options): Promise<S3> {
     },
     logFile: options.logFile ?? join(dataDir, 's3.log'),
     ownSession: options.ownSession,
+    readyMs,
+    signal,
+    probe: () => refusesAnonymous(port),
   })
-  await untilReady({ child, signal, timeoutMs: readyMs, probe: () => refusesAnonymous(port) })
   const urlOf = (key: string, secret: string) => `http://${key}:${secret}@127.0.0.1:${port}`
   return {
     ...toService(child, { url: urlOf(accessKey, secretKey), port }),

@@ -2,13 +2,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { secretFile } from '@intake/runtime'
 import { type SupervisedProcess, superviseProcess } from '../supervisor/supervised-process.ts'
-import { startAppProcess } from './app-process.ts'
+import { startReadyChild } from '../supervisor/ready-child.ts'
+import { tryFetch } from '../supervisor/try-fetch.ts'
 import type { StackPorts } from './claim-ports.ts'
 import type { Services } from './services.ts'
 import type { StackConfig } from './config.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const host = '127.0.0.1'
+const readyMs = 60_000
+const ownPorts = import.meta.resolve('@intake/own-ports')
 /** The options of Node for each app, the same as in its image (deploy/Dockerfile). */
 export const nodeOptions = {
   gateway: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
@@ -57,22 +60,26 @@ export function createApps(options: AppsOptions): Apps {
     env: NodeJS.ProcessEnv,
   ): SupervisedProcess {
     const script = join(root, folder, 'dist', 'main.js')
+    const flags = [...nodeOptions[folder], '--enable-source-maps', `--import=${ownPorts}`]
     const logFile = join(dataDir, 'logs', `${name.toLowerCase().replace(' ', '-')}.log`)
     return superviseProcess({
       name,
       say,
       onChange,
-      launch: ({ signal, again }) =>
-        startAppProcess({
+      launch: ({ signal, again }) => {
+        // A restart waits for less, because an outage of a dependency must not end an app.
+        const url = `http://${host}:${adminPort}${again ? '/healthz' : '/readyz'}`
+        return startReadyChild({
           name,
-          script,
-          nodeOptions: nodeOptions[folder],
+          command: process.execPath,
+          args: [...flags, script],
           env: { ...shared, ...env },
-          adminPort,
-          until: again ? '/healthz' : '/readyz',
           logFile,
+          readyMs,
           signal,
-        }),
+          probe: async () => (await tryFetch(url, 2_000))?.isOk ?? false,
+        })
+      },
     })
   }
 

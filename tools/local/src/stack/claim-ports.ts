@@ -8,12 +8,12 @@ export interface StackPorts {
   gatewayAdmin: number
   workerAdmin: number[]
   consoleAdmin: number
-  /** Undefined if a URL replaces the embedded service. */
-  redis: number | undefined
-  clickhouse: number | undefined
+  /** 0 if a URL replaces the embedded service. */
+  redis: number
+  clickhouse: number
   /** The port of the ClickHouse process, to which `clickhouse` is forwarded. */
-  clickhouseEngine: number | undefined
-  s3: number | undefined
+  clickhouseEngine: number
+  s3: number
 }
 
 export interface ClaimPortsOptions {
@@ -23,8 +23,8 @@ export interface ClaimPortsOptions {
   say: (line: string) => void
   /** The processes of a stack that was killed may use their ports for so long. */
   waitMs: number
-  /** The `clickhouseEngine` of a stack that was killed. */
-  previousEnginePort: number | undefined
+  /** The `clickhouseEngine` of a stack that was killed; 0 if there is none. */
+  previousEnginePort: number
   signal: AbortSignal
 }
 
@@ -76,11 +76,9 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   const gateway = await claim('PORT', 'the gateway')
   const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
   const consoleAdmin = await claim('CONSOLE_ADMIN_PORT', 'the page')
-  const redis = config.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
-  const clickhouse = config.CLICKHOUSE_URL
-    ? undefined
-    : await claim('CLICKHOUSE_PORT', 'ClickHouse')
-  const s3 = config.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
+  const redis = config.REDIS_URL ? 0 : await claim('REDIS_PORT', 'Redis')
+  const clickhouse = config.CLICKHOUSE_URL ? 0 : await claim('CLICKHOUSE_PORT', 'ClickHouse')
+  const s3 = config.S3_ENDPOINT ? 0 : await claim('S3_PORT', 'S3')
   const workerAdmin: number[] = []
   while (workerAdmin.length < config.WORKERS) {
     const previous = workerAdmin.at(-1)
@@ -92,19 +90,10 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'))
   // While the previous engine runs, another one cannot open its data.
-  if (options.previousEnginePort !== undefined) await waitForPort(options.previousEnginePort)
-  const clickhouseEngine =
-    clickhouse === undefined ? undefined : await claimFree('the ClickHouse process')
-  return {
-    gateway,
-    gatewayAdmin,
-    workerAdmin,
-    consoleAdmin,
-    redis,
-    clickhouse,
-    clickhouseEngine,
-    s3,
-  }
+  if (options.previousEnginePort > 0) await waitForPort(options.previousEnginePort)
+  const clickhouseEngine = clickhouse === 0 ? 0 : await claimFree('the ClickHouse process')
+  const apps = { gateway, gatewayAdmin, workerAdmin, consoleAdmin }
+  return { ...apps, redis, clickhouse, clickhouseEngine, s3 }
 }
 
 /**

@@ -2,18 +2,17 @@ import { statfsSync } from 'node:fs'
 
 const intervalMs = 2_000
 
-export interface DiskWatch {
-  stop(): void
-}
-
-/** A full disk has room again when twice as much is free as when it became full. */
+/**
+ * A full disk has room again when twice as much is free as when it became full. Returns a function
+ * that ends the watch.
+ */
 export function watchDisk(options: {
   dataDir: string
   fullBelowBytes: number
   say: (line: string) => void
   /** Called when the disk has room again. */
   onRoom: () => void
-}): DiskWatch {
+}): () => void {
   const { dataDir, fullBelowBytes, say, onRoom } = options
   let full = false
 
@@ -31,7 +30,7 @@ export function watchDisk(options: {
 
   const timer = setInterval(check, intervalMs)
   check()
-  return { stop: () => clearInterval(timer) }
+  return () => clearInterval(timer)
 }
 
 /** Returns 0 if no further file can be created, Infinity if it cannot be read. */

@@ -4,32 +4,26 @@ import { endpointsFile } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { writePrivateJson } from './private-json.ts'
 
-export interface RunFiles {
-  /** Whether the previous run of the stack was killed. Its processes may then still be ending. */
-  previousRunWasKilled: boolean
-  previousEnginePort: number | undefined
-  /** Notes the port of the ClickHouse process, for the start after this run was killed. */
-  noteEnginePort(port: number | undefined): void
-  writeEndpoints(endpoints: Endpoints): void
-  remove(): void
-}
+export type RunFiles = ReturnType<typeof createRunFiles>
 
 /**
  * `running` remains if the stack is killed; `endpoints.json` exists while all processes are ready.
  */
-export function createRunFiles(dataDir: string): RunFiles {
+export function createRunFiles(dataDir: string) {
   const endpointsPath = endpointsFile(dataDir)
   const markFile = join(dataDir, 'running')
   const previousRunWasKilled = existsSync(markFile)
   const mark = previousRunWasKilled ? readFileSync(markFile, 'utf8') : ''
-  const [, previousPort] = /^\d+ (\d+)$/m.exec(mark) ?? []
+  const [, previousPort = '0'] = /^\d+ (\d+)$/m.exec(mark) ?? []
   rmSync(endpointsPath, { force: true })
   writeFileSync(markFile, `${process.pid}\n`)
   return {
+    /** Whether processes of the previous run may still be ending. */
     previousRunWasKilled,
-    previousEnginePort: previousPort === undefined ? undefined : Number(previousPort),
-    noteEnginePort: (port) => writeFileSync(markFile, `${process.pid} ${port ?? ''}\n`),
-    writeEndpoints: (endpoints) => writePrivateJson(endpointsPath, endpoints),
+    /** The port of its ClickHouse process; 0 if it had none. */
+    previousEnginePort: Number(previousPort),
+    noteEnginePort: (port: number) => writeFileSync(markFile, `${process.pid} ${port}\n`),
+    writeEndpoints: (endpoints: Endpoints) => writePrivateJson(endpointsPath, endpoints),
     remove() {
       rmSync(endpointsPath, { force: true })
       rmSync(markFile, { force: true })

@@ -75,8 +75,8 @@ const placeOf = ({ dataDir }: ServicesOptions, name: string) => ({
 
 async function redisOf(options: ServicesOptions): Promise<Backend> {
   const { config, ports, secrets, say } = options
+  if (config.REDIS_URL !== undefined) return { url: config.REDIS_URL, process: undefined }
   const { redis: port } = ports
-  if (port === undefined) return external(config.REDIS_URL)
   const { redisPassword: password } = secrets
   const maxmemory = config.REDIS_MAXMEMORY
   const { service, process } = await run(options, 'Redis', (signal) =>
@@ -88,11 +88,11 @@ async function redisOf(options: ServicesOptions): Promise<Backend> {
 async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend> {
   const { config, secrets, say } = options
   const { clickhouse: publicPort, clickhouseEngine: port } = options.ports
-  if (publicPort === undefined || port === undefined) {
-    const backend = external(config.CLICKHOUSE_URL)
-    const { url } = backend
+  const { CLICKHOUSE_URL: url } = config
+  if (url !== undefined) {
     const [first = url] = splitUrls(url)
-    return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
+    const urls = { url, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
+    return { ...urls, process: undefined }
   }
   const { clickhousePassword: password, workerPassword, readerPassword, analystPassword } = secrets
   const passwords = { password, workerPassword, readerPassword, analystPassword }
@@ -126,10 +126,8 @@ function sayUnconfined(
 async function s3Of(options: ServicesOptions): Promise<S3Backend> {
   const { config, ports, secrets } = options
   const { s3: port } = ports
-  if (port === undefined) {
-    const backend = external(config.S3_ENDPOINT)
-    return { ...backend, gatewayUrl: backend.url, workerUrl: backend.url }
-  }
+  const { S3_ENDPOINT: url } = config
+  if (url !== undefined) return { url, gatewayUrl: url, workerUrl: url, process: undefined }
   const keys = {
     accessKey: secrets.s3AccessKey,
     secretKey: secrets.s3SecretKey,
@@ -140,9 +138,4 @@ async function s3Of(options: ServicesOptions): Promise<S3Backend> {
     startS3({ ...placeOf(options, 's3'), port, ...keys, signal }),
   )
   return { ...service, process }
-}
-
-function external(url: string | undefined): Backend {
-  if (url === undefined) throw new Error('a service has neither a port nor a URL')
-  return { url, process: undefined }
 }

@@ -11,7 +11,7 @@ import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
-import { type DiskWatch, watchDisk } from './disk-watch.ts'
+import { watchDisk } from './disk-watch.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -28,7 +28,6 @@ export interface StackOptions {
 
 export interface RunningStack {
   endpoints: Endpoints
-  analystUrl: string
   playUrl: string | undefined
 }
 
@@ -73,7 +72,7 @@ interface Run {
   apps?: Apps
   lock?: Lock
   files?: RunFiles
-  disk?: DiskWatch
+  unwatchDisk?: () => void
   /** Writes `endpoints.json` again; undefined before the first time, and once the stack ends. */
   writeEndpoints?: (() => void) | undefined
 }
@@ -117,7 +116,7 @@ async function start(run: Run): Promise<RunningStack> {
   say(`Starting Intake: data and logs are in ${dataDir}`)
   const replaced = describeReplaced(config)
   if (replaced !== undefined) say(replaced)
-  run.disk = watchDisk({
+  run.unwatchDisk = watchDisk({
     dataDir,
     fullBelowBytes: keptFreeBytes(dataDir),
     say,
@@ -161,14 +160,13 @@ async function start(run: Run): Promise<RunningStack> {
     }
   }
   run.writeEndpoints()
-  const { analystUrl, playUrl } = services.clickhouse
-  return { endpoints: describe(), analystUrl, playUrl }
+  return { endpoints: describe(), playUrl: services.clickhouse.playUrl }
 }
 
 async function stop(run: Run): Promise<void> {
   const { apps, serviceProcesses } = run
   run.writeEndpoints = undefined
-  run.disk?.stop()
+  run.unwatchDisk?.()
   run.ending.abort()
   const until = performance.now() + appsGraceMs
   await apps?.gateway.stop(gatewayGraceMs)

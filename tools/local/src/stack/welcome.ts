@@ -12,19 +12,16 @@ const firstQuery = 'SELECT * FROM intake.recent FORMAT PrettyCompact'
  * The text shown at start: the URLs, the key, and one command per operation, ready to paste also
  * behind a proxy.
  */
-export function welcome(
-  { endpoints, analystUrl, playUrl }: RunningStack,
-  env: NodeJS.ProcessEnv,
-): string {
-  const { gateway, gatewayAdmin, workerAdmin, page, apiKey, s3 } = endpoints
-  const credentials = credentialsIn(analystUrl)
+export function welcome({ endpoints, playUrl }: RunningStack, env: NodeJS.ProcessEnv): string {
+  const { gateway, gatewayAdmin, workerAdmin, page, analyst, apiKey, s3 } = endpoints
+  const credentials = credentialsIn(analyst)
   const text = `
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
   Page         ${page}/ (feedback, events, dead letters, status)
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker)  ${page} (console): /healthz /readyz /metrics
-  ClickHouse   ${withoutCredentials(analystUrl)} (user ${credentials.user}, password ${credentials.password})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
+  ClickHouse   ${withoutCredentials(analyst)} (user ${credentials.user}, password ${credentials.password})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}
 
@@ -46,7 +43,7 @@ Fill it with what three invented apps send (and take it away: ./intake demo --re
 
 See them arrive (./intake connect has the lines for your tool):
 
-${queryCommand(analystUrl)}
+${queryCommand(analyst)}
 `
   const hasProxy = env['http_proxy'] || env['all_proxy'] || env['ALL_PROXY']
   return hasProxy ? text.replaceAll('curl -sS', "curl --noproxy '*' -sS") : text

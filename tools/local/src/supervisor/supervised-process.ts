@@ -18,8 +18,6 @@ export interface SupervisedProcessOptions<R extends Running> {
   say(line: string): void
   /** Called after the process has died, and after it was restarted. */
   onChange(): void
-  /** Returns the pause before a restart. `attempt` counts consecutive restarts from 0. */
-  backoffMs?: (attempt: number) => number
 }
 
 /** A process that is restarted whenever it dies between `start` and `stop`. */
@@ -42,7 +40,7 @@ const sayAgainMs = 60_000
 export function superviseProcess<R extends Running>(
   options: SupervisedProcessOptions<R>,
 ): SupervisedProcess<R> {
-  const { name, launch, say, onChange, backoffMs = defaultBackoffMs } = options
+  const { name, launch, say, onChange } = options
   const ending = new AbortController()
   const { signal } = ending
   let current: R | undefined
@@ -120,7 +118,10 @@ export function superviseProcess<R extends Running>(
   }
 }
 
-/** No pause before the first restart; then half a second, which doubles up to ten seconds. */
-function defaultBackoffMs(attempt: number) {
+/**
+ * The pause before a restart, the first of which is number 0: none, then half a second, which
+ * doubles up to ten seconds.
+ */
+function backoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }

@@ -1,26 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-import { type Child, describeExit } from './child.ts'
+import { type Child, type ChildOptions, describeExit, startChild } from './child.ts'
 import { StartError } from './start-error.ts'
 
 const firstPauseMs = 20
 const longestPauseMs = 200
 
-export interface UntilReadyOptions {
-  child: Child
+export interface ReadyChildOptions extends ChildOptions {
   /** Resolves within a few seconds to whether the service responds as expected. */
   probe: () => Promise<boolean>
-  timeoutMs: number
+  readyMs: number
   signal?: AbortSignal | undefined
 }
 
 /**
- * Resolves when the probe succeeds while the child is running. If the child ends or is not ready in
- * time, rejects with a {@link StartError} that quotes the child's log. If `signal` aborts, rejects
- * with its reason. After a rejection the child is not running.
+ * Starts a process; resolves when its probe succeeds. If the process ends or is not ready in time,
+ * rejects with a {@link StartError} that quotes its log. If `signal` aborts, rejects with its
+ * reason. After a rejection the process is not running.
  */
-export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
-  const deadline = performance.now() + timeoutMs
+export async function startReadyChild(options: ReadyChildOptions): Promise<Child> {
+  const { probe, readyMs, signal } = options
+  signal?.throwIfAborted()
+  const child = startChild(options)
+  const deadline = performance.now() + readyMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const ready = await probe()
     if (!child.running()) {
@@ -31,10 +33,10 @@ export async function untilReady({ child, probe, timeoutMs, signal }: UntilReady
       await child.stop()
       signal.throwIfAborted()
     }
-    if (ready) return
+    if (ready) return child
     if (performance.now() > deadline) {
       await child.stop()
-      const seconds = Math.round(timeoutMs / 1000)
+      const seconds = Math.round(readyMs / 1000)
       throw new StartError(`${child.name} was not ready within ${seconds} s. ${logHint(child)}`)
     }
     await Promise.race([child.exited, delay(pauseMs)])
