@@ -1,14 +1,23 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
-import { freePorts } from './free-ports.ts'
+import { readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime/endpoints'
+import { until } from './until.ts'
+
+/** A run of the program of `npm start`. */
+export interface StackRun {
+  process: ChildProcess
+  /** Standard output and standard error so far. */
+  output(): string
+  exited: Promise<{ code: number | null; signal: string | null }>
+  /** Resolves when the output has the text; rejects if the program ends before. */
+  untilSaid(text: string): Promise<void>
+}
 
 export interface RunningStack {
-  /** All lines printed so far. */
+  /** What it printed until it was ready. */
   lines: string[]
   endpoints: Endpoints
   clickhouse: ClickHouse
@@ -17,64 +26,62 @@ export interface RunningStack {
 }
 
 const script = fileURLToPath(new URL('../../tools/scripts/start.mjs', import.meta.url))
-/**
- * The number of `curl` commands at the end of the output: one for each operation and one for the
- * first query.
- */
-const curlLines = 4
-const portNames = [
-  'PORT',
-  'GATEWAY_ADMIN_PORT',
-  'WORKER_ADMIN_PORT',
-  'CONSOLE_ADMIN_PORT',
-  'REDIS_PORT',
-  'CLICKHOUSE_PORT',
-  'S3_PORT',
+/** The title of the last of the printed commands. */
+export const ready = 'See them arrive'
+const ports = [
+  '',
+  'GATEWAY_ADMIN_',
+  'WORKER_ADMIN_',
+  'CONSOLE_ADMIN_',
+  'REDIS_',
+  'CLICKHOUSE_',
+  'S3_',
 ]
+const anyPorts = Object.fromEntries(ports.map((name) => [`${name}PORT`, '0']))
 
-/** Runs what `npm start` runs, on free ports, until the test ends; resolves when it is ready. */
-export async function startStack(
-  t: Test,
-  options: { dataDir: string; env?: Record<string, string> },
-): Promise<RunningStack> {
-  const ports = await freePorts(portNames.length)
-  const stack = spawn(process.execPath, [script], {
-    env: {
-      ...process.env,
-      INTAKE_DATA_DIR: options.dataDir,
-      ...Object.fromEntries(portNames.map((name, index) => [name, String(ports[index])])),
-      ...options.env,
-    },
+/** Starts the program, which ends with the test. A port that `env` does not set is any free one. */
+export function launchStack(t: Test, dataDir: string, env: Record<string, string> = {}): StackRun {
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = once(stack, 'exit') as Promise<[number | null]>
-  const stop = async () => {
-    stack.kill('SIGINT')
-    const [code] = await exited
-    return code
-  }
-  t.teardown(stop)
-
-  const lines: string[] = []
-  const ready = new Promise<void>((resolve) => {
-    for (const stream of [stack.stdout, stack.stderr]) {
-      createInterface(stream).on('line', (line) => {
-        lines.push(line)
-        if (lines.filter(isCurl).length === curlLines) resolve()
-      })
-    }
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (it) => (output += it))
+  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as never)
+  t.teardown(async () => {
+    child.kill('SIGINT')
+    await exited
   })
-  await Promise.race([
-    ready,
-    exited.then(([code]) => {
-      throw new Error(`the stack ended with ${code} before it was ready:\n${lines.join('\n')}`)
-    }),
-  ])
+  async function untilSaid(text: string) {
+    await until(`it says: ${text}`, () => {
+      if (child.exitCode !== null) throw new Error(`it has ended:\n${output}`)
+      return output.includes(text)
+    })
+  }
+  return { process: child, output: () => output, exited, untilSaid }
+}
 
-  const endpoints = readEndpoints(options.dataDir) as Endpoints
+/** Resolves when the program is ready. */
+export async function startStack(
+  t: Test,
+  { dataDir, env }: { dataDir: string; env?: Record<string, string> },
+): Promise<RunningStack> {
+  const { process: program, output, exited, untilSaid } = launchStack(t, dataDir, env)
+  await untilSaid(ready)
+  const endpoints = readEndpoints(dataDir)
   const clickhouse = createClickHouse({ url: endpoints.clickhouse })
   t.teardown(() => clickhouse.close())
-  return { lines, endpoints, clickhouse, stop }
+  const stop = async () => {
+    program.kill('SIGINT')
+    return (await exited).code
+  }
+  return { lines: output().split('\n'), endpoints, clickhouse, stop }
+}
+
+export function readEndpoints(dataDir: string): Endpoints {
+  const endpoints = readIfPresent(dataDir)
+  if (endpoints === undefined) throw new Error(`no stack runs on ${dataDir}`)
+  return endpoints
 }
 
 export const isCurl = (line: string) => line.trimStart().startsWith('curl ')

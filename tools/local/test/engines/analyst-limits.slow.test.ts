@@ -1,15 +1,6 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
-import { migrate } from '@intake/schema'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-
-import { startClickHouse } from '../../src/index.ts'
-import { findObstacles } from '../../src/engines/obstacles.ts'
-
-const skip = (await findObstacles()).files ?? false
+import { ask, skip, startWithTables } from './clickhouse-of-test.ts'
 
 interface Setting {
   name: string
@@ -20,24 +11,7 @@ interface Setting {
 }
 
 t.test('the limits of analysts', { skip }, async (t) => {
-  const dataDir = createDataDir(t)
-  const server = await startClickHouse({ dataDir, port: 0 })
-  t.teardown(() => server.stop())
-  const owner = createClickHouse({ url: server.url })
-  t.teardown(() => owner.close())
-  await migrate({ clickhouse: owner })
-
-  /** @param settings ClickHouse settings of this query, sent in the query string */
-  async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
-    const { origin, username, password } = new URL(url)
-    const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
-      method: 'POST',
-      body,
-      headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-      signal: AbortSignal.timeout(150_000),
-    })
-    return { status: response.status, text: await response.text() }
-  }
+  const { server, owner, connect } = await startWithTables(t)
   const urls = { analyst: server.analystUrl, reader: server.readerUrl }
 
   async function settingsOf(url: string): Promise<Setting[]> {
@@ -72,37 +46,8 @@ t.test('the limits of analysts', { skip }, async (t) => {
     t.same(free.map(({ name }) => name).toSorted(), harmless)
   })
 
-  await t.test('no text in a setting makes a query write a file', async (t) => {
-    const texts = (await settingsOf(urls.analyst)).filter(
-      ({ type, value }) => type === 'String' || value.includes('/'),
-    )
-    t.ok(texts.length > 50, `${texts.length} settings`)
-    const tables = join(dataDir, 'data')
-    const before = readdirSync(tables).toSorted()
-    for (const { name } of texts) {
-      const settings = { [name]: join(tables, `written-by-${name}`) }
-      const form = new FormData()
-      form.append('t', new Blob(['1\nx\n']), 't.csv')
-      const reading = {
-        t_structure: 'a Int32',
-        t_format: 'CSV',
-        query: 'SELECT * FROM t',
-        input_format_allow_errors_num: '5',
-      }
-      await Promise.all([
-        ...['Protobuf', 'CSV', 'Template', 'Avro', 'Parquet'].map((format) =>
-          ask(urls.analyst, `SELECT 1 AS a FORMAT ${format}`, settings),
-        ),
-        ask(urls.analyst, form, { ...settings, ...reading }),
-      ])
-      t.same(readdirSync(tables).toSorted(), before, name)
-    }
-  })
-
   await t.test('ten of the dearest queries end after a read and an insert of others', async (t) => {
-    const reader = createClickHouse({ url: server.readerUrl, requestTimeoutMs: 60_000 })
-    const worker = createClickHouse({ url: server.workerUrl, requestTimeoutMs: 60_000 })
-    t.teardown(() => Promise.all([reader.close(), worker.close()]))
+    const [reader, worker] = [connect(server.readerUrl), connect(server.workerUrl)]
     const sql = `SELECT sum(cityHash64(number)) FROM numbers_mt(1e15)
       SETTINGS max_threads = 'auto', max_block_size = 65536, max_execution_time = 120`
     const dear = Promise.all(Array.from({ length: 10 }, () => ask(urls.analyst, sql)))

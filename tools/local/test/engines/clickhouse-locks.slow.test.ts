@@ -1,16 +1,12 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
-import { migrate } from '@intake/schema'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
-
 import { startClickHouse } from '../../src/index.ts'
-import { findObstacles } from '../../src/engines/obstacles.ts'
+import { skip, startWithTables } from './clickhouse-of-test.ts'
 
-const skip = (await findObstacles()).files ?? false
 const passwords = {
   password: 'ownersword4f1d',
   workerPassword: 'workersword4f1d',
@@ -90,20 +86,13 @@ t.test(
 
 t.test('queries of analysts that never end', async (t) => {
   const said: string[] = []
-  const dataDir = createDataDir(t)
-  const server = await startClickHouse({
-    dataDir,
-    port: 0,
+  const { server, owner, connect } = await startWithTables(t, {
     ...passwords,
     queryMsMax: 12_000,
     killMsMax: 5_000,
     say: (line) => said.push(line),
   })
-  t.teardown(() => server.stop())
-  const owner = createClickHouse({ url: server.url })
-  const reader = createClickHouse({ url: server.readerUrl })
-  t.teardown(() => Promise.all([owner.close(), reader.close()]))
-  await migrate({ clickhouse: owner })
+  const reader = connect(server.readerUrl)
 
   await t.test('cannot read a pipe of the process, unless it is root', { skip }, async (t) => {
     const folder = `/proc/${server.pid}/fd`

@@ -3,11 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
-import { migrate } from '@intake/schema'
-
-import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { ask, forEachItem, startWithTables } from './clickhouse-of-test.ts'
 
 /**
  * A secret word in a file outside ClickHouse's folder. The file stands for the one in which an
@@ -19,13 +16,7 @@ const secretFile = join(dataDir, 'secrets.json')
 writeFileSync(secretFile, `{"clickhousePassword":"${word}"}\n`)
 process.env['SECRET_OF_THE_PARENT'] = word
 
-const server = await startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })
-const owner = createClickHouse({ url: server.url })
-t.teardown(async () => {
-  await owner.close()
-  await server.stop()
-})
-await migrate({ clickhouse: owner })
+const { server, owner } = await startWithTables(t, { dataDir: join(dataDir, 'clickhouse') })
 const skip = server.unconfined ?? false
 
 /** The connections that the server `other` has accepted. All are from ClickHouse. */
@@ -43,28 +34,12 @@ const otherPort = (other.address() as AddressInfo).port
  * contacts another server.
  */
 async function send(t: Test, query: string): Promise<string> {
-  const { origin, username, password } = new URL(server.analystUrl)
-  const response = await fetch(`${origin}/?max_execution_time=5&http_max_tries=1`, {
-    method: 'POST',
-    body: query,
-    headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-    signal: AbortSignal.timeout(60_000),
-  })
-  const text = await response.text()
+  const settings = { max_execution_time: '5', http_max_tries: '1' }
+  const { text } = await ask(server.analystUrl, query, settings)
   // The word can come only from the secret: no query contains it.
   if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
   return text
-}
-
-const inFlightMax = 8
-
-async function forEachItem<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
-  const pending = items[Symbol.iterator]()
-  const workOff = async () => {
-    for (const item of pending) await work(item)
-  }
-  await Promise.all(Array.from({ length: inFlightMax }, workOff))
 }
 
 async function names(sql: string): Promise<string[]> {

@@ -1,37 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
-import { migrate } from '@intake/schema'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ask, forEachItem, skip, startWithTables } from './clickhouse-of-test.ts'
 
-import { startClickHouse } from '../../src/index.ts'
-
-const dataDir = createDataDir(t)
-const server = await startClickHouse({ dataDir, port: 0 })
-const owner = createClickHouse({ url: server.url })
-t.teardown(async () => {
-  await owner.close()
-  await server.stop()
-})
-await migrate({ clickhouse: owner })
-const skip = server.unconfined ?? false
+const { dataDir, server, owner } = await startWithTables(t)
 
 /** Part of the name of every file that a query of these tests names. */
 const word = 'planted4f1d'
 const tablesDir = join(dataDir, 'data')
 const users = { analyst: server.analystUrl, reader: server.readerUrl, worker: server.workerUrl }
 
-async function send(userUrl: string, query: string): Promise<string> {
-  const { origin, username, password } = new URL(userUrl)
-  const response = await fetch(`${origin}/?http_max_tries=1`, {
-    method: 'POST',
-    body: query,
-    headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-    signal: AbortSignal.timeout(60_000),
-  })
-  return response.text()
-}
+const send = (url: string, query: string) => ask(url, query, { http_max_tries: '1' })
 
 /** The files below the data folder that have the word in their names. */
 const planted = () =>
@@ -91,18 +70,26 @@ for (const [user, url] of Object.entries(users)) {
   })
 
   t.test(`the user ${user} creates no file with a setting`, { skip }, async (t) => {
-    const settings = await namesOf("SELECT name FROM system.settings WHERE type = 'String'")
+    const settings = await namesOf(
+      "SELECT name FROM system.settings WHERE type = 'String' OR value LIKE '%/%'",
+    )
     t.ok(settings.includes('output_format_schema') && settings.length > 50)
-    for (const setting of settings) {
+    const formats = ['Protobuf', 'TSV', 'CSV', 'Template', 'Avro', 'Parquet']
+    await forEachItem(settings, async (setting) => {
       const value = () => `SETTINGS ${setting} = ${newPath(setting)}`
-      await send(url, `SELECT 1 AS x FORMAT Protobuf ${value()}`)
-      await send(url, `SELECT 1 AS x FORMAT TSV ${value()}`)
-      await send(
-        url,
-        `SELECT * FROM format(CSV, 'x UInt8', 'a\n1')
-         ${value()}, input_format_allow_errors_num = 1`,
-      )
-    }
+      const reading = "SELECT * FROM format(CSV, 'x UInt8', 'a\n1')"
+      await send(url, `${reading} ${value()}, input_format_allow_errors_num = 1`)
+      for (const format of formats) await send(url, `SELECT 1 AS x FORMAT ${format} ${value()}`)
+      const form = new FormData()
+      form.append('t', new Blob(['1\nx\n']), 't.csv')
+      await ask(url, form, {
+        t_structure: 'a Int32',
+        t_format: 'CSV',
+        query: 'SELECT * FROM t',
+        input_format_allow_errors_num: '5',
+        [setting]: newPath(setting).slice(1, -1),
+      })
+    })
     t.same(planted(), [])
   })
 }

@@ -6,7 +6,7 @@ import { createObjectStore } from '@intake/object-store'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
 import { startS3 } from '../../src/index.ts'
-import { findObstacles } from '../../src/engines/obstacles.ts'
+import { forEachItem, skip } from './clickhouse-of-test.ts'
 import { type RawRequest, sendRaw, sign, statusOf } from './s3-requests.ts'
 
 const word = 'canary4f1d'
@@ -33,7 +33,6 @@ const sha256 = createHash('sha256').update(word).digest('hex')
 const object = { key: 'a/b.txt', body: Buffer.from(word), contentType: 'text/plain', sha256 }
 await store.ensureBucket()
 await store.put(object)
-const skip = (await findObstacles()).files ?? false
 const outsideBefore = filesOutside()
 const insideBefore = filesInside()
 
@@ -109,14 +108,6 @@ const pretences: { query?: string; headers?: () => Record<string, string> }[] = 
   { headers: () => ({ authorization: v4('__proto__'), ...dated() }) },
   { headers: () => ({ authorization: v4('intake', ''), ...dated() }) },
 ]
-
-async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
-  const pending = items[Symbol.iterator]()
-  const workOff = async () => {
-    for (const item of pending) await work(item)
-  }
-  await Promise.all(Array.from({ length: 16 }, workOff))
-}
 
 /**
  * Defines a test. At its end, it checks that no file, inside or outside the bucket, was added,

@@ -2,11 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
-
 import { startClickHouse } from '../../src/index.ts'
-import { findObstacles } from '../../src/engines/obstacles.ts'
-
-const skip = (await findObstacles()).files ?? false
+import { ask as askAs, skip } from './clickhouse-of-test.ts'
 
 t.test('limits of the server, which no setting of a query removes', { skip }, async (t) => {
   const dataDir = createDataDir(t)
@@ -19,17 +16,8 @@ t.test('limits of the server, which no setting of a query removes', { skip }, as
   }
   const server = await startClickHouse({ dataDir, port: 0 })
   t.teardown(() => server.stop())
-
-  async function ask(sql: string, parameters: Record<string, string> = {}) {
-    const { origin, username, password } = new URL(server.analystUrl)
-    const response = await fetch(`${origin}/?${new URLSearchParams(parameters).toString()}`, {
-      method: 'POST',
-      body: sql,
-      headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-      signal: AbortSignal.timeout(150_000),
-    })
-    return response.text()
-  }
+  const ask = async (sql: string, parameters?: Record<string, string>) =>
+    (await askAs(server.analystUrl, sql, parameters)).text
 
   await t.test('what a killed engine left on the disk is gone', (t) => {
     for (const folder of leftovers) t.notOk(existsSync(folder), folder)

