@@ -3,7 +3,7 @@ import { plural } from '@intake/runtime'
 import { Option, type Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
-import { countDemo, demoKeyName, findDemoKeys, isGone, removeDemo } from '../demo/remove.ts'
+import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
 import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
@@ -115,14 +115,11 @@ async function remove({ yes }: DemoFlags): Promise<void> {
       return
     }
     const deadline = performance.now() + removalMs
-    const reports = await removeDemo(services, keys, { deadline, progress: createProgress().say })
-    const sum = (count: (report: (typeof reports)[number]) => number) =>
-      reports.reduce((total, report) => total + count(report), 0)
+    const removal = { deadline, progress: createProgress().say }
+    const { events, feedback, pictures, revoked } = await removeDemo(services, keys, removal)
     print(
-      `Removed ${sum(({ tombstones }) => tombstones.logs)} log events, ` +
-        `${sum(({ tombstones }) => tombstones.feedback)} feedback and ${sum(({ objectsDeleted }) => objectsDeleted)} pictures, with their counts.`,
+      `Removed ${events} log events, ${feedback} feedback and ${pictures} pictures, with their counts.`,
     )
-    const revoked = reports.filter(isGone).length
     print(`Revoked ${revoked} API ${plural(revoked, 'key')} of demos.`)
     if (revoked === keys.length) return
     print('INCOMPLETE: run it again when a worker is running.')

@@ -43,59 +43,51 @@ const devicesMax = 400
 const devicesPerFeedback = 3
 
 export function inventHistory({ events, days, now, seed }: HistoryOptions): DemoRun[] {
-  const random = createRandom(seed)
-  const pick = createPick(random)
+  const dice = createDice(seed)
+  const { random, pick } = dice
   const from = now - days * dayMs
   const wanted = Math.min(devicesMax, events / eventsPerDevice)
   const devices = demoApps.flatMap((app) => {
     // Every app has two devices at least: one that gets the second release, and one that does not.
     const length = Math.max(2, Math.round(wanted * app.share))
     const to = from + (now - from) * app.fallsSilentAt
-    const someTime = () => from + random() * (to - from)
     return Array.from({ length }, (_, number) => {
-      const runs = inventRuns(app, number, { seed, random, pick })
+      const phone = pick(phones)
+      const runs = app.releases.map((release): DemoRun => ({
+        app,
+        deviceUuid: printUuid(hash('sha256', `${seed}/${app.bundle}/${number}`)),
+        userId: `demo-user-${number + 1}`,
+        device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
+        events: [],
+        feedback: [],
+      }))
       // Every fifth device keeps the first release. The others change in the middle of the period.
       const updatedAt = number % 5 === 1 ? Infinity : from + (to - from) * (0.4 + random() * 0.3)
-      const runAt = (at: number) => runs[at < updatedAt ? 0 : 1]!
-      if (number % devicesPerFeedback === 0) {
-        const at = someTime()
-        const email = random() < 0.5 ? `user${number}@example.com` : undefined
-        runAt(at).feedback.push({ at, text: pick(feedbackTexts), email })
+      const someTime = () => {
+        const at = from + random() * (to - from)
+        const isNew = at >= updatedAt
+        return { at, isNew, run: runs[isNew ? 1 : 0]! }
       }
-      return { app, runs, runAt, to, updatedAt, someTime }
+      if (number % devicesPerFeedback === 0) {
+        const { at, run } = someTime()
+        const email = random() < 0.5 ? `user${number}@example.com` : undefined
+        run.feedback.push({ at, text: pick(feedbackTexts), email })
+      }
+      return { runs, to, someTime }
     })
   })
   let left = events
   for (let turn = 0; left > 0; turn++) {
-    const { app, runAt, to, updatedAt, someTime } = devices[turn % devices.length]!
-    const at = someTime()
-    const isNew = at >= updatedAt
-    const session = inventSession({ app, at, isNew, random, pick }).slice(0, left)
+    const { to, someTime } = devices[turn % devices.length]!
+    const { at, isNew, run } = someTime()
+    const session = inventSession({ app: run.app, at, isNew, dice }).slice(0, left)
     // The rest of a session that would be in the future has not happened yet.
-    const past = session.map((event) => ({ ...event, at: Math.min(event.at, to) }))
-    runAt(at).events.push(...past)
-    left -= past.length
+    run.events.push(...session.map((event) => ({ ...event, at: Math.min(event.at, to) })))
+    left -= session.length
   }
   const runs = devices.flatMap((device) => device.runs)
   for (const run of runs) run.events.sort((a, b) => a.at - b.at)
   return runs.filter((run) => run.events.length + run.feedback.length > 0)
-}
-
-/** Invents a device, which has not done anything yet with either release. */
-function inventRuns(
-  app: DemoApp,
-  number: number,
-  { seed, random, pick }: { seed: number; random: () => number; pick: Pick },
-): DemoRun[] {
-  const phone = pick(phones)
-  return app.releases.map((release) => ({
-    app,
-    deviceUuid: printUuid(hash('sha256', `${seed}/${app.bundle}/${number}`)),
-    userId: `demo-user-${number + 1}`,
-    device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
-    events: [],
-    feedback: [],
-  }))
 }
 
 /** Invents the events of one use of an app: what a person looks at and does, until the end or a crash. */
@@ -103,10 +95,10 @@ export function inventSession(options: {
   app: DemoApp
   at: number
   isNew: boolean
-  random: () => number
-  pick: Pick
+  dice: Dice
 }): DemoEvent[] {
-  const { app, isNew, random, pick } = options
+  const { app, isNew } = options
+  const { random, pick } = options.dice
   let { at } = options
   const events: DemoEvent[] = []
   const add = (event: string, params: Params) => {
@@ -126,18 +118,21 @@ export function inventSession(options: {
   return events
 }
 
-export const createPick =
-  (random: () => number): Pick =>
-  (list) =>
-    list[Math.floor(random() * list.length)]!
+/** What chance decides. */
+export interface Dice {
+  /** Returns a number from 0 to 1. */
+  random: () => number
+  pick: Pick
+}
 
-/** Returns a generator of numbers from 0 to 1, which depend on the seed only (mulberry32). */
-export function createRandom(seed: number): () => number {
+/** Returns dice that depend on the seed only (mulberry32). */
+export function createDice(seed: number): Dice {
   let state = seed >>> 0
-  return () => {
+  const random = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+  return { random, pick: (list) => list[Math.floor(random() * list.length)]! }
 }

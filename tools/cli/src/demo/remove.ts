@@ -1,5 +1,5 @@
 import { createApiKeyStore, type ApiKey } from '@intake/access'
-import { countStored, erase, type ErasureReport, type Services } from '@intake/records'
+import { countStored, erase, type Services } from '@intake/records'
 import { pause } from '@intake/runtime'
 import { confirmChange } from '../confirm-change.ts'
 import { operator } from '../journal.ts'
@@ -32,7 +32,7 @@ export async function removeDemo(
   services: Services,
   keys: readonly ApiKey[],
   options: { deadline: number; progress: (sentence: string) => void },
-): Promise<ErasureReport[]> {
+): Promise<{ events: number; feedback: number; pictures: number; revoked: number }> {
   const { redis } = services
   const store = createApiKeyStore({ redis, who: operator() })
   const setAll = (state: 'suspended' | 'revoked', ids: readonly string[]) =>
@@ -41,18 +41,20 @@ export async function removeDemo(
   await setAll('suspended', ids)
   options.progress('waiting until gateways refuse the keys')
   await pause(knownMs)
-  const reports: ErasureReport[] = []
+  const removed = { events: 0, feedback: 0, pictures: 0, revoked: 0 }
   const rest = { ...options, leavesReplacedParts: true }
   for (const id of ids) {
     const subject = allOfKey(id)
     const subjectKey = await noteSubject(redis, 'erasure-begun', subject)
     const report = await erase({ services, subject, subjectKey, ...rest })
-    reports.push(report)
-    if (isGone(report)) await setAll('revoked', [id])
+    removed.events += report.tombstones.logs
+    removed.feedback += report.tombstones.feedback
+    removed.pictures += report.objectsDeleted
+    const { frames, rows, counts } = report.remaining
+    // Nobody can read anything of the demo. ClickHouse may still have replaced parts.
+    if (frames + rows + counts > 0) continue
+    await setAll('revoked', [id])
+    removed.revoked++
   }
-  return reports
+  return removed
 }
-
-/** Whether nobody can read anything of the demo. ClickHouse may still have replaced parts. */
-export const isGone = ({ remaining: { frames, rows, counts } }: ErasureReport): boolean =>
-  frames + rows + counts === 0

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createIntake, createNodeClient } from '@intake/client/node'
 import { UsageError } from '../endpoints.ts'
 import { demoApps, phones, versionOf } from './apps.ts'
-import { createPick, createRandom, inventSession, type DemoRun } from './history.ts'
+import { createDice, inventSession, type DemoRun } from './history.ts'
 import { drawScreenshot } from './picture.ts'
 
 export interface Target {
@@ -112,35 +112,26 @@ export async function sendLive(
   options: Target & { rate: number; seed: number; signal: AbortSignal },
 ): Promise<number> {
   const { url, apiKey, rate, seed, signal } = options
-  const random = createRandom(seed + 1)
-  const pick = createPick(random)
+  const dice = createDice(seed + 1)
   const devices = demoApps
     .filter(({ fallsSilentAt }) => fallsSilentAt === 1)
     .flatMap((app) =>
-      Array.from({ length: liveDevices }, (_, number) => ({
-        app,
-        queue: [] as { event: string; params: object }[],
-        client: createIntake({
-          url,
-          apiKey,
-          bundleIdentifier: app.bundle,
-          storage: 'memory',
-          userId: `demo-live-${number + 1}`,
-          device: { ...pick(phones), ...versionOf(app.releases[1]) },
-          flushIntervalMs: 1_000,
-        }),
-      })),
+      Array.from({ length: liveDevices }, (_, number) => {
+        const device = { ...dice.pick(phones), ...versionOf(app.releases[1]) }
+        const sender = { bundleIdentifier: app.bundle, userId: `demo-live-${number + 1}`, device }
+        const sending = { storage: 'memory', flushIntervalMs: 1_000 } as const
+        return { app, client: createIntake({ url, apiKey, ...sender, ...sending }) }
+      }),
     )
   let sent = 0
   while (!signal.aborted) {
-    const device = pick(devices)
-    const { app, client, queue } = device
-    if (queue.length === 0)
-      queue.push(...inventSession({ app, at: Date.now(), isNew: true, random, pick }))
-    const { event, params } = queue.shift()!
-    client.log(event, params)
-    sent++
-    await sleep(1_000 / rate, undefined, { signal }).catch(() => undefined)
+    const { app, client } = dice.pick(devices)
+    for (const { event, params } of inventSession({ app, at: 0, isNew: true, dice })) {
+      if (signal.aborted) break
+      client.log(event, params)
+      sent++
+      await sleep(1_000 / rate, undefined, { signal }).catch(() => undefined)
+    }
   }
   await Promise.all(devices.map(({ client }) => client.shutdown()))
   return sent
