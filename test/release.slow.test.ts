@@ -54,6 +54,8 @@ t.test('the folder has every part, and the checksums are right', async (t) => {
     'sbom.cdx.json',
   ])
   t.notMatch(readFileSync(join(release, 'openapi.json'), 'utf8'), 'undefined')
+  const bill = readFileSync(join(release, 'sbom.cdx.json'), 'utf8')
+  for (const name of ['fastify', 'bullmq', 'sharp', 'commander']) t.match(bill, `"name": "${name}"`)
   const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8').trim().split('\n')
   t.equal(sums.length, tarballs.length + 3)
   for (const [hash, name = ''] of sums.map((line) => line.split('  '))) {

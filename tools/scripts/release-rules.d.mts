@@ -5,14 +5,10 @@ interface Manifest {
 }
 
 export function findManifestProblems(manifests: readonly Manifest[]): string[]
-export const hotPath: readonly string[]
 export function findReportProblems(
   report: string,
-  changedSince: (
-    commit: string,
-    paths: readonly string[],
-  ) => { file: string; before: string; now: string }[],
-): Promise<string[]>
+  changedSince: (commit: string, paths: readonly string[]) => string[],
+): string[]
 export function findChangelogProblems(changelog: string, version: string): string[]
 export function startSection(changelog: string, version: string, date: string): string
 export function setChartVersion(chart: string, version: string): string

@@ -17,32 +17,30 @@ import { root } from '../bootstrap.mjs'
 /** Native parts, and services of others that libraries support: the libraries work without them. */
 const leftOut = ['msgpackr-extract', '@valkey/valkey-glide', 'pg', 'sharp']
 
-/** The programs by the name of their tarball: entry, package, command and description. */
-export const programs = {
-  'intake-cli': {
+export const programs = [
+  {
     entry: 'tools/cli/src/main.ts',
     name: '@intake/cli',
     bin: 'intake',
     description: 'Operates an Intake deployment.',
   },
-  'intake-sandbox': {
+  {
     entry: 'tools/cli/src/sandbox-main.ts',
     name: '@intake/sandbox',
     bin: 'intake-sandbox',
     description: 'An Intake gateway in memory, with faults on demand, for tests of apps that send.',
   },
-  'intake-conformance': {
+  {
     entry: 'clients/conformance/src/main.ts',
     name: '@intake/conformance',
     bin: 'intake-conformance',
     description: 'Tests whether a sender delivers to Intake what it must.',
   },
-}
+]
 
-/** Writes the tarball of a program, named `file` without version, into `folder`. */
-export async function packProgram(file, version, folder) {
-  const { entry, name, bin, description } = programs[file]
-  const work = join(folder, `.${file}`)
+/** Writes the tarball of a program into `folder`. */
+export async function packProgram({ entry, name, bin, description }, version, folder) {
+  const work = join(folder, `.${bin}`)
   mkdirSync(work, { recursive: true })
   const { metafile } = await build({
     absWorkingDir: root,
@@ -81,25 +79,17 @@ export async function packProgram(file, version, folder) {
   writeFileSync(join(work, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   cpSync(join(root, 'LICENSE'), join(work, 'LICENSE'))
   writeFileSync(join(work, 'LICENSES-OF-OTHERS.txt'), licencesOf(metafile))
-  packFolder(work, join(folder, `${file}-${version}.tgz`))
+  packFolder(work, folder)
   rmSync(work, { recursive: true })
 }
 
-export function packFolder(from, tarball) {
-  const into = dirname(tarball)
-  const options = ['--pack-destination', into, '--json', '--loglevel=error']
-  const printed = execFileSync('npm', ['pack', ...options], {
+/** Writes the tarball of a package, which npm names after the package and its version. */
+export function packFolder(from, into) {
+  execFileSync('npm', ['pack', '--pack-destination', into, '--loglevel=error'], {
     cwd: from,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit'],
     timeout: 300_000,
   })
-  // A script of the package may have printed something before.
-  const [{ filename }] = JSON.parse(printed.slice(printed.lastIndexOf('\n[') + 1))
-  if (join(into, filename) !== tarball) {
-    cpSync(join(into, filename), tarball)
-    rmSync(join(into, filename))
-  }
 }
 
 /** Files that a module reads by a path relative to itself travel in the folder `files`. */

@@ -30,14 +30,15 @@ const mavenMs = 10 * 60_000
 export async function fillReleaseFolder({ version, folder, images, kotlin }) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  packFolder(join(root, 'clients/javascript'), join(folder, `intake-client-${version}.tgz`))
-  for (const file of Object.keys(programs)) await packProgram(file, version, folder)
+  packFolder(join(root, 'clients/javascript'), folder)
+  for (const program of programs) await packProgram(program, version, folder)
   if (kotlin) packKotlin(version, folder)
   // The chart has symbolic links to files of other folders, which Helm replaces by the files.
   tar(join(folder, `intake-chart-${version}.tgz`), join(root, 'deploy/helm'), '-h', 'intake')
   writeCompose(folder, { version, images })
   cpSync(join(root, 'packages/schema/migrations'), join(folder, 'migrations'), { recursive: true })
-  await writeOpenApi(folder)
+  const { openApi } = await import('../generate/open-api.mjs')
+  writeFileSync(join(folder, 'openapi.json'), `${JSON.stringify(openApi, null, 2)}\n`)
   writeSbom(folder)
   const compose = ['docker-compose.yml', 'deploy', 'migrations']
   tar(join(folder, `intake-compose-${version}.tgz`), folder, ...compose)
@@ -82,23 +83,12 @@ function writeCompose(folder, release) {
   }
 }
 
-async function writeOpenApi(folder) {
-  const { openApiDocument } = await import('../../../packages/contract/dist/openapi/document.js')
-  const { GatewayConfig } = await import('../../../packages/config/dist/index.js')
-  const { loadConfig } = await import('../../../packages/runtime/dist/config.js')
-  // The limits are those of a gateway without settings.
-  const required = { REDIS_URL: 'redis://127.0.0.1', S3_ENDPOINT: 'http://127.0.0.1' }
-  const document = openApiDocument({
-    url: 'http://127.0.0.1:3000',
-    limits: loadConfig(GatewayConfig, required),
-  })
-  writeFileSync(join(folder, 'openapi.json'), `${JSON.stringify(document, null, 2)}\n`)
-}
-
 /** Writes what the services and the command line consist of. deploy/sbom.mjs does so per image. */
 function writeSbom(folder) {
   const [npx, ...options] = pnpm()
-  const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter-prod=@intake/${name}...`)
+  const filters = ['gateway', 'worker', 'console', 'cli'].map(
+    (name) => `--filter-prod=@intake/${name}...`,
+  )
   const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application']
   const out = ['--out', join(folder, 'sbom.cdx.json')]
   execFileSync(npx, [...options, 'sbom', ...format, ...out, '--prod', ...filters], {
