@@ -1,7 +1,7 @@
 // npm run bench:guard: compares the CPU cost of this tree with the cost of an earlier commit. Exits
 // with 1 if a cost has risen by more than 5 %. See tools/bench/README.md.
 import { bootstrap, root } from './bootstrap.mjs'
-import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'
+import { buildCommit, defaultBase, findCommit } from './earlier-build.mjs'
 import { onNodeOfImages } from './node-binary.mjs'
 import { printHelp } from './print-help.mjs'
 
@@ -21,17 +21,11 @@ const { guard, OptionError, readGuardOptions } = await import('../bench/dist/gua
 try {
   const options = readGuardOptions(process.argv.slice(2))
   const revision = options.base ?? defaultBase()
-  const commit = findCommit(revision)
-  if (commit === undefined) {
-    throw new OptionError(
-      `The commit ${revision} is not in the local history. Run this in a clone with its history ` +
-        '(git fetch --unshallow), or name another one: npm run bench:guard -- --base <commit or tag>.',
-    )
-  }
+  const commit = findCommit(revision, { command: 'bench:guard', option: '--base' })
   const short = commit.slice(0, 9)
   const name = commit.startsWith(revision) ? short : `${revision} (${short})`
   console.error(`Building ${name}, which this tree is compared with ...`)
-  const base = await buildCommitOnce(commit)
+  const base = await buildCommit(commit)
   const { table, beyond } = await guard({ ...options, base: name, roots: { base, tree: root } })
   console.log(table)
   if (beyond) process.exitCode = 1

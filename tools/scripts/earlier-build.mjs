@@ -7,10 +7,18 @@ import { root } from './bootstrap.mjs'
 
 const cacheDir = join(root, 'tools', 'bench', '.cache', 'builds')
 
-/** Returns the full hash of a commit, or undefined if the local history does not contain it. */
-export function findCommit(revision) {
-  return git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`)
+/** Returns the full hash of a commit. Exits if the local history does not contain it. */
+export function findCommit(revision, { command, option }) {
+  const commit = hashOf(revision)
+  if (commit !== undefined) return commit
+  console.error(
+    `The commit ${revision} is not in the local history. Run this in a clone with its history ` +
+      `(git fetch --unshallow), or name another one: npm run ${command} -- ${option} <commit or tag>.`,
+  )
+  process.exit(1)
 }
+
+const hashOf = (revision) => git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`)
 
 /**
  * The default commit to compare this tree with: the last release before HEAD. Without a release,
@@ -20,43 +28,29 @@ export function defaultBase() {
   const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^')
   if (release !== undefined) return release
   const fork = git('merge-base', 'HEAD', 'main') ?? git('merge-base', 'HEAD', 'origin/main')
-  return fork === undefined || fork === findCommit('HEAD') ? 'HEAD^' : fork
+  return fork === undefined || fork === hashOf('HEAD') ? 'HEAD^' : fork
 }
 
-export async function buildCommit(commit, folder) {
-  unpack(commit, folder)
-  await bootstrapIn(folder)
-}
-
-/** Returns the folder of a build. Only the last built commit is kept. */
-export async function buildCommitOnce(commit) {
+/** Installs and builds a commit; returns its folder. Only the last built commit is kept. */
+export async function buildCommit(commit) {
   const folder = join(cacheDir, commit)
   if (!existsSync(folder)) {
     rmSync(cacheDir, { recursive: true, force: true })
     const unfinished = `${folder}.unfinished`
-    unpack(commit, unfinished)
+    mkdirSync(unfinished, { recursive: true })
+    const archive = join(unfinished, 'source.tar')
+    const inherit = { cwd: root, stdio: 'inherit' }
+    execFileSync('git', ['archive', '--format=tar', `--output=${archive}`, commit], inherit)
+    execFileSync('tar', ['-xf', archive, '-C', unfinished], inherit)
+    rmSync(archive)
     renameSync(unfinished, folder)
   }
-  await bootstrapIn(folder)
-  return folder
-}
-
-function unpack(commit, folder) {
-  mkdirSync(folder, { recursive: true })
-  const archive = join(folder, 'source.tar')
-  const inherit = { cwd: root, stdio: 'inherit' }
-  execFileSync('git', ['archive', '--format=tar', `--output=${archive}`, commit], inherit)
-  execFileSync('tar', ['-xf', archive, '-C', folder], inherit)
-  rmSync(archive)
-}
-
-/** Installs and builds a folder; does almost nothing if that is already done. */
-async function bootstrapIn(folder) {
   const script = ['tools/scripts', 'scripts']
     .map((scripts) => join(folder, scripts, 'bootstrap.mjs'))
     .find((path) => existsSync(path))
   const { bootstrap } = await import(pathToFileURL(script).href)
   await bootstrap()
+  return folder
 }
 
 /** The output of a git command, or undefined if it fails. */
