@@ -9,12 +9,11 @@ import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { withRedis } from '@intake/redis'
 import { endpointsFile } from '@intake/runtime'
-import type { Endpoints } from '@intake/runtime/endpoints'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { logRow } from '../../../packages/schema/test/fixture.ts'
 import { commands, define } from '../src/commands.ts'
-import { createIntake } from './in-process.ts'
+import { createIntake, endpointsOfStack } from './in-process.ts'
 import { main } from './services.ts'
 
 const dataDir = createDataDir(t)
@@ -209,22 +208,7 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
 })
 
 t.test('env prints exports for a shell, from the running stack', async (t) => {
-  const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null], console: null }
-  const endpoints: Endpoints = {
-    gateway: 'http://g',
-    gatewayAdmin: 'http://a',
-    workerAdmin: null,
-    workerAdmins: [],
-    page: 'http://p',
-    redis: "redis://:it's@h",
-    clickhouse: 'http://c',
-    analyst: 'http://analyst:secret@c',
-    s3: 'http://s',
-    apiKey: 'ik_1',
-    settings: { QUEUE_SHARDS: '3' },
-    pids,
-  }
-  writeFileSync(endpointsFile(dataDir), JSON.stringify(endpoints))
+  writeFileSync(endpointsFile(dataDir), JSON.stringify(endpointsOfStack))
   const none = { REDIS_URL: '', CLICKHOUSE_URL: '', S3_ENDPOINT: '' }
   const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
@@ -233,7 +217,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
   const file = join(dataDir, 'redis-url')
   writeFileSync(file, 'redis://127.0.0.1:1')
   const settings = { REDIS_URL_FILE: file, REDIS_ACK_REPLICAS: 'many' }
-  writeFileSync(endpointsFile(dataDir), JSON.stringify({ ...endpoints, settings }))
+  writeFileSync(endpointsFile(dataDir), JSON.stringify({ ...endpointsOfStack, settings }))
   const withFile = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(withFile.stdout, `export REDIS_URL_FILE='${file}'\n`)
   t.notMatch(withFile.stdout, 'REDIS_URL=')

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { endpointsFile } from '@intake/runtime'
 import { toolsFor } from '../src/connect/tools.ts'
-import { createIntake } from './in-process.ts'
+import { createIntake, endpointsOfStack } from './in-process.ts'
 
 const access = {
   host: '127.0.0.1',
@@ -32,22 +30,7 @@ t.test('a server by its URL, with the password only on demand', async (t) => {
 })
 
 t.test('the analyst of the running stack', async (t) => {
-  const cwd = t.testdir({
-    '.intake': {
-      'endpoints.json': JSON.stringify({
-        ...Object.fromEntries(
-          ['gateway', 'gatewayAdmin', 'redis', 'clickhouse', 's3', 'apiKey'].map((it) => [it, it]),
-        ),
-        analyst: 'http://analyst:secret@127.0.0.1:18123',
-        page: 'http://127.0.0.1:3004',
-        workerAdmin: null,
-        workerAdmins: [],
-        settings: {},
-        pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [], console: null },
-      }),
-    },
-  })
-  t.equal(endpointsFile(join(cwd, '.intake')), join(cwd, '.intake', 'endpoints.json'))
+  const cwd = t.testdir({ '.intake': { 'endpoints.json': JSON.stringify(endpointsOfStack) } })
   const intake = createIntake({ cwd, env: {} })
   const { stdout } = await intake(['connect', 'curl'])
   t.equal(stdout, `# curl\n${toolsFor(access)['curl']?.text}\n\n`)

@@ -63,13 +63,6 @@ t.test('memory beyond that of the machine, and large hashes, are found', async (
   ])
 })
 
-t.test('a disk below the limit is found', async (t) => {
-  const disks = [{ name: 'default', freeBytes: 9, totalBytes: 100 }]
-  t.match(findClickHouseProblems({ ...clickhouse, disks }, atLeastTenth), [
-    { code: 'clickhouse_disk' },
-  ])
-})
-
 t.test('the clock that differs from two others is wrong', async (t) => {
   const ahead = (ms: number) => ({ min: ms - 10, max: ms + 10 })
   const change = (redisMs: number, clickhouseMs: number) =>

@@ -1,9 +1,26 @@
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import type { Endpoints } from '@intake/runtime/endpoints'
 import { rememberEnvironment } from '@intake/test-kit/environment'
 import { printTo } from '../src/print.ts'
 import { runIntake } from '../src/run.ts'
+
+/** What `npm start` writes into `endpoints.json`. */
+export const endpointsOfStack: Endpoints = {
+  gateway: 'http://g',
+  gatewayAdmin: 'http://a',
+  workerAdmin: null,
+  workerAdmins: [],
+  page: 'http://p',
+  redis: "redis://:it's@h",
+  clickhouse: 'http://c',
+  analyst: 'http://analyst:secret@127.0.0.1:18123',
+  s3: 'http://s',
+  apiKey: 'ik_1',
+  settings: { QUEUE_SHARDS: '3' },
+  pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null], console: null },
+}
 
 export interface CommandResult {
   code: number

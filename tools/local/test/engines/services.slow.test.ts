@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import { createClickHouse } from '@intake/clickhouse'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 import { ask, startWithTables } from './clickhouse-of-test.ts'
@@ -272,18 +270,4 @@ t.test('S3 keeps its buckets over a restart', async (t) => {
   const again = storeAt(second.url)
   await again.put(object) // fails permanently when the bucket does not exist
   again.close()
-})
-
-t.test('services end when the process that started them is killed', async (t) => {
-  const fixture = fileURLToPath(new URL('start-services.mjs', import.meta.url))
-  const parent = spawn(process.execPath, [fixture, createDataDir(t)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(parent.stdout, 'data')) as [Buffer]
-  const pids = JSON.parse(line.toString()) as number[]
-  t.equal(pids.length, 3)
-  t.not((await inSessionsOf(pids)).length, 0)
-
-  parent.kill('SIGKILL')
-  await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
 })
