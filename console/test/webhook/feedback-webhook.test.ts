@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
 import type { WebhookReceiver } from '@intake/config'
 import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
@@ -255,6 +256,23 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
     received.map(({ headers }) => headers['webhook-id']),
     [idOf(2)],
   )
+})
+
+t.test('ClickHouse that does not respond is no problem of the receiver', async (t) => {
+  const { url, received } = await startReceiver(t)
+  let isAway = true
+  const { webhook, failed } = await start(t, {
+    receivers: [{ url }],
+    delaysMs: [1],
+    rows(id) {
+      if (!isAway) return [{ id, time: '2026-11-21 03:00:00.123', received_at: '' }]
+      isAway = false
+      throw new ClickHouseError('no response', { kind: 'retry' })
+    },
+  })
+  await webhook.announce([idOf(1)])
+  await until('it is delivered', () => received.length === 1)
+  t.same(failed, [])
 })
 
 t.test('a receiver that hangs delays only itself', async (t) => {

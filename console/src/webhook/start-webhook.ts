@@ -1,0 +1,73 @@
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { startDeliveries, type feedbackWebhook } from '@intake/queue/consume'
+import type { Redis } from '@intake/redis'
+import { limitRepeats } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
+import type { Receiver, Receivers } from './receivers.ts'
+
+export interface WebhookOptions {
+  receivers: Receivers
+  /** The address of the page, for links in messages for people. */
+  pageUrl?: string | undefined
+  reader: Pick<ClickHouse, 'query'>
+  /** A connection of the role `consumer`. */
+  redis: Redis
+  log: Logger
+  onError: (error: Error) => void
+  /** Called when an attempt fails, except when ClickHouse cannot be read, or a request is given up. */
+  onFailed: (detail: string) => void
+}
+
+/** What a request says, in the form of its receiver. */
+export interface Outgoing {
+  bundle: string
+  write: (receiver: Receiver) => string
+}
+
+/**
+ * Sends a signed request for each id of a queue, at least once. The queue holds only ids: what a
+ * request says, and who gets it, is looked up for each attempt.
+ *
+ * @param options.name what log lines call a request
+ * @param options.read resolves to undefined if there is nothing to send
+ * @param options.onNoReceiver called if no receiver stands for the application
+ */
+export function startWebhook(
+  options: WebhookOptions & {
+    queue: typeof feedbackWebhook
+    name: string
+    help: string
+    read: (id: string, attempt: number) => Promise<Outgoing | undefined>
+    onNoReceiver: () => void
+    count?: (outcome: 'delivered' | 'failed' | 'given_up') => void
+  },
+): { close(): Promise<void> } {
+  const { receivers, redis, queue, log, name, help, onError, onFailed } = options
+  const { count = () => undefined } = options
+  const warn = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help }, `${name} failed; it will be repeated`),
+  )
+  return startDeliveries({
+    redis,
+    queue,
+    atOnce: receivers.atOnce,
+    async deliver(id, { attempt, signal }) {
+      const outgoing = await options.read(id, attempt)
+      if (outgoing === undefined) return
+      const receiver = receivers.of(outgoing.bundle)
+      if (receiver === undefined) return options.onNoReceiver()
+      await receiver.send({ id, body: outgoing.write(receiver), signal })
+      count('delivered')
+    },
+    onFailed({ id, attempt, isLast, error: err }) {
+      count(isLast ? 'given_up' : 'failed')
+      // A failed read from ClickHouse does not mean that the receiver has a problem.
+      if (isLast || !(err instanceof ClickHouseError)) {
+        onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
+      }
+      if (isLast) log.error({ err, id, attempt, help }, `${name} was given up`)
+      else warn(err)
+    },
+    onError,
+  })
+}
