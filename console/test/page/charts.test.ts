@@ -51,21 +51,3 @@ t.test('charts without points or with zeros only are drawn', async (t) => {
   t.match(draw(points.map(({ t }) => ({ t, events: 0, refused: 0 }))), '<svg')
   t.match(spark([]).toString(), '<svg')
 })
-
-/** The CPU time of 20 drawings, in milliseconds. */
-function drawingMs(some: readonly Point[]): number {
-  const before = process.cpuUsage()
-  for (let n = 0; n < 20; n++) draw(some)
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
-
-t.test('a chart of four times as many points costs no more than ten times as much', async (t) => {
-  const four = Array.from({ length: 4 * points.length }, (_, n) => ({
-    ...points[n % points.length]!,
-    t: points[0]!.t + n * hourMs,
-  }))
-  drawingMs(four)
-  const [ms, fourMs] = [drawingMs(points), drawingMs(four)]
-  t.ok(fourMs < 10 * ms, `${ms} and ${fourMs} ms`)
-})

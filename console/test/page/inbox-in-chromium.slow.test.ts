@@ -1,13 +1,12 @@
-import { chromium, type Route } from 'playwright-core'
+import type { Route } from 'playwright-core'
 import sharp from 'sharp'
 import t from 'tap'
-import { findChromium } from '@intake/test-kit/chromium'
 import type { PageOptions } from '../../src/page/page.ts'
 import type { Attachment, FeedbackSummary } from '../../src/page/records.ts'
 import { emptyReader, startPage } from './fixture.ts'
-import { openTab } from './tab.ts'
+import { openTab, startBrowser } from './tab.ts'
 
-const executablePath = findChromium()
+const browser = await startBrowser(t)
 
 /** Feedback with pictures of which a console has examined every second one. */
 function feedbackWith(pictures: number, n: number): FeedbackSummary {
@@ -44,13 +43,7 @@ function feedbackWith(pictures: number, n: number): FeedbackSummary {
 
 const inbox = [4, 2].map(feedbackWith)
 
-if (executablePath === undefined) {
-  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
-    skip: 'no Chromium',
-  })
-} else {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
+if (browser !== undefined) {
   const create = { width: 1920, height: 1080, channels: 3, background: '#888' } as const
   const picture = await sharp({ create }).png().toBuffer()
 

@@ -1,21 +1,13 @@
-import { chromium } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 import { atTime, logRow } from '../../../packages/schema/test/fixture.ts'
 import { calmState, startRowStore } from './fixture.ts'
-import { openTab } from './tab.ts'
+import { openTab, startBrowser } from './tab.ts'
 
-const executablePath = findChromium()
+const browser = await startBrowser(t)
 
-if (executablePath === undefined) {
-  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
-    skip: 'no Chromium',
-  })
-} else {
+if (browser !== undefined) {
   const { insert, startReaderPage } = await startRowStore(t)
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
 
   t.test('live shows what arrives, holds it back on demand, and survives a failure', async (t) => {
     let behindMs = 420_000

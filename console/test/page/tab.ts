@@ -1,7 +1,21 @@
-import type { Browser } from 'playwright-core'
+import { chromium, type Browser } from 'playwright-core'
 import type { Test } from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
 
 const timeout = 5 * 60_000
+
+/** Returns undefined, and skips the test, if there is no Chromium. */
+export async function startBrowser(t: Test): Promise<Browser | undefined> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) {
+    const skip = 'there is no Chromium; install it, or set CHROMIUM to its path'
+    t.pass(`skipped: ${skip}`, { skip })
+    return undefined
+  }
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout })
+  t.teardown(() => browser.close())
+  return browser
+}
 
 /**
  * Opens a tab that records dialogs, console messages, errors of scripts and requests to other

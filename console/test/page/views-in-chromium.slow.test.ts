@@ -1,18 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
-import { findChromium } from '@intake/test-kit/chromium'
 import { atTime, logRow, member } from '../../../packages/schema/test/fixture.ts'
 import { keysScript, liveScript } from '../../src/page/assets.ts'
 import { demoRecords } from './demo-records.ts'
 import { ago, startRowStore } from './fixture.ts'
 import { hostileRecords, hostileTexts, joinedTexts } from './hostile-records.ts'
-import { openTab } from './tab.ts'
+import { openTab, startBrowser } from './tab.ts'
 
-const executablePath = findChromium()
-const timeout = 5 * 60_000
+const browser = await startBrowser(t)
 const application = 'com.example.shop'
 /**
  * The source of axe-core. The debugger evaluates it, because the security policy of the page
@@ -54,11 +52,7 @@ const hiddenCells = `[...document.querySelectorAll('table.stack td')].filter((ce
   return cell.textContent.trim() !== '' && (width === 0 || right > innerWidth + 1)
 }).map((cell) => cell.outerHTML)`
 
-if (executablePath === undefined) {
-  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
-    skip: 'no Chromium',
-  })
-} else {
+if (browser !== undefined) {
   const { owner, insert, startReaderPage } = await startRowStore(t)
   const records = demoRecords(Date.now(), { events: 3_000, hours: 24 })
   await insert('logs', records.logs)
@@ -70,8 +64,6 @@ if (executablePath === undefined) {
   const refresh = async () => {
     for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
   }
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout })
-  t.teardown(() => browser.close())
   const event = records.logs[1]
   const feedback = records.feedback[0]
   const paths = [
