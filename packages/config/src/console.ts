@@ -1,10 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
-import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
-import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
-import { problemOf } from './problem-of.ts'
-import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
+import {
+  adminHost,
+  clickhouseCluster,
+  clickhouseUrl,
+  findRedisUrlProblems,
+  keepMetadata,
+  port,
+  problemOf,
+  redisUrl,
+} from './settings.ts'
 import {
   findReceiverProblems,
   isRequestUrl,
@@ -15,16 +21,13 @@ import {
 import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
 export const ConsoleConfig = Type.Object({
-  ADMIN_HOST: Type.String({
-    default: '127.0.0.1',
-    description: 'Address of the page, health checks and metrics. `internal`: as in the gateway.',
-  }),
-  CONSOLE_ADMIN_PORT: Type.Integer({
-    minimum: 0,
-    maximum: 65_535,
-    default: 3004,
-    description: 'Port of the page, health checks and metrics; 0 picks a free one.',
-  }),
+  ADMIN_HOST: adminHost(
+    'Address of the page, health checks and metrics. `internal`: as in the gateway.',
+  ),
+  CONSOLE_ADMIN_PORT: port(
+    3004,
+    'Port of the page, health checks and metrics; 0 picks a free one.',
+  ),
   REDIS_URL: redisUrl,
   CLICKHOUSE_URL: Type.String({
     ...clickhouseUrl,

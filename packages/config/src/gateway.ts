@@ -1,17 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { batchJsonBytesMax, limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
-import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare } from './memory.ts'
-import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { parseCorsOrigins } from './origins.ts'
-import { problemOf } from './problem-of.ts'
+import {
+  findRedisUrlProblems,
+  internalHost,
+  keepMetadata,
+  port,
+  problemOf,
+  redisUrl,
+} from './settings.ts'
 import { TracingConfig } from './tracing.ts'
 import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
-
-const port = (preset: number, description: string) =>
-  Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
 const mebibyte = 1024 * 1024
 
@@ -28,11 +30,7 @@ export const GatewayConfig = Type.Object({
         'URL at which clients reach the gateway, for `/openapi.json` and `/docs`, without a slash at the end. Default: `PORT` on this machine.',
     }),
   ),
-  ADMIN_HOST: Type.String({
-    default: '127.0.0.1',
-    description:
-      'Address of health checks and metrics. `internal` (Linux): all of IPv4 except interfaces with a default route.',
-  }),
+  ADMIN_HOST: internalHost,
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: redisUrl,
   REDIS_DURABILITY: Type.Union(

@@ -1,21 +1,18 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
-import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
-import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
+import {
+  clickhouseCluster,
+  clickhouseUrl,
+  findRedisUrlProblems,
+  internalHost,
+  port,
+  redisUrl,
+} from './settings.ts'
 import { TracingConfig } from './tracing.ts'
 
 export const WorkerConfig = Type.Object({
-  ADMIN_HOST: Type.String({
-    default: '127.0.0.1',
-    description:
-      'Address of health checks and metrics. `internal` (Linux): all of IPv4 except interfaces with a default route.',
-  }),
-  WORKER_ADMIN_PORT: Type.Integer({
-    minimum: 0,
-    maximum: 65_535,
-    default: 3002,
-    description: 'Port of health checks and metrics; 0 picks a free one.',
-  }),
+  ADMIN_HOST: internalHost,
+  WORKER_ADMIN_PORT: port(3002, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: redisUrl,
   CLICKHOUSE_URL: clickhouseUrl,
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),

@@ -84,16 +84,16 @@ const weighedFrames = 10
  * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set; how many frames have a time; how many frames are in lists whose number of rows is known, and
- * the rows and bytes of these lists (estimated for each list from a sample); the oldest time or an
- * empty string; the memory of all frames; and whether the queue is paused.
+ * set; how many frames have a time; the rows and bytes of all lists (estimated for each list from a
+ * sample); the oldest time or an empty string; the memory of all frames; and whether the queue is
+ * paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 if ARGV[1] ~= '0' and not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return false end
 local framesMax = tonumber(ARGV[2])
 local function measure(first)
-  local lengths, timed, sized, rows, bytes, oldest, memory = {}, 0, 0, 0, 0, '', 0
+  local lengths, timed, rows, bytes, oldest, memory = {}, 0, 0, 0, '', 0
   local state = KEYS[first + ${jobLists.length + jobSets.length}]
   local prefix = string.sub(state, 1, -string.len('${queueSettings}') - 1)
   for i = first, first + ${jobLists.length + jobSets.length - 1} do
@@ -136,13 +136,12 @@ local function measure(first)
       end
     end
     if listSized > 0 then
-      sized = sized + length
       rows = rows + math.floor(listRows * length / listSized + 0.5)
       bytes = bytes + math.floor(listBytes * length / listSized + 0.5)
     end
     if weighed > 0 then memory = memory + math.floor(weight / weighed * length) end
   end
-  return {lengths, timed, sized, rows, bytes, oldest, memory, redis.call('HEXISTS', state, 'paused')}
+  return {lengths, timed, rows, bytes, oldest, memory, redis.call('HEXISTS', state, 'paused')}
 end
 local reply = {redis.call('TIME'), redis.call('SMEMBERS', KEYS[3])}
 for first = 4, #KEYS, ${jobLists.length + jobSets.length + 1} do reply[#reply + 1] = measure(first) end
@@ -153,7 +152,6 @@ type Reply = [[string, string], string[], ...QueueReply[]]
 type QueueReply = [
   lengths: number[],
   timed: number,
-  sized: number,
   rows: number,
   bytes: number,
   oldest: string,
@@ -162,10 +160,6 @@ type QueueReply = [
 ]
 
 export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
-  redis.defineCommand('intakeBacklogs', { lua: script })
-  const { intakeBacklogs } = redis as unknown as {
-    intakeBacklogs: (...args: (string | number)[]) => Promise<Reply | null>
-  }
   const keysOf = (prefix: string, queues: readonly QueueName[]) => [
     `${prefix}:watermark:turn`,
     `${prefix}:${registryName}`,
@@ -177,7 +171,7 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
   ]
   const read = (shard: number, queues: readonly QueueName[], args: readonly number[]) => {
     const keys = [shardMarkKey(shard), ...keysOf(shardPrefix(shard), queues)]
-    return intakeBacklogs.call(redis, keys.length, ...keys, ...args)
+    return redis.eval(script, keys.length, ...keys, ...args) as Promise<Reply | null>
   }
 
   return async ({ framesMax = sampleFrames, turnMs = 0 } = {}) => {
@@ -218,16 +212,15 @@ function together(one: Backlog, other: Backlog): Backlog {
 }
 
 function toBacklog(reply: QueueReply): Backlog {
-  const [lengths, timed, sized, rows, bytes, oldest, memory, isPaused] = reply
+  const [lengths, timed, rows, bytes, oldest, memory, isPaused] = reply
   const frames = lengths.reduce((sum, length) => sum + length, 0)
   const [waiting = 0, paused = 0, active = 0, delayed = 0, prioritized = 0, failed = 0] = lengths
-  const perFrame = sized === 0 ? 0 : frames / sized
   return {
     waiting: waiting + paused + prioritized,
     active,
     delayed: delayed + failed,
-    rows: Math.round(rows * perFrame),
-    jsonBytes: Math.round(bytes * perFrame),
+    rows,
+    jsonBytes: bytes,
     redisBytes: memory,
     isPaused: isPaused === 1,
     oldestMs: oldest === '' ? undefined : Number.parseInt(oldest, 16),

@@ -3,7 +3,7 @@ import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { createSecret, type Secret } from '@intake/runtime'
 import { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
 import { followCredentials } from './follow-credentials.ts'
-import { replyCode } from './reply-code.ts'
+import { replyCode } from './replies.ts'
 import { causeOf, reportLostPrimary } from './cluster/errors.ts'
 
 export { ReplyError }

@@ -5,15 +5,18 @@ export * from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
-export * from './presence.ts'
-export * from './reports.ts'
+export {
+  definePresenceReader,
+  startPresence,
+  type ReportingProcesses,
+  type ReportingService,
+} from './presence.ts'
+export { execAll, isDamaged, readCounts } from './replies.ts'
+export { defineReportsReader, startReports } from './reports.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'
-export { withRedis } from './with-redis.ts'
-export { withRedisTimeout } from './with-redis-timeout.ts'
-export { readCounts } from './read-counts.ts'
-export { isDamaged } from './reply-code.ts'
+export { withRedis, withRedisTimeout } from './with-redis.ts'
 export {
   mainTag,
   nameOf,
@@ -23,7 +26,6 @@ export {
   tagPerPrimary,
   titleOf,
 } from './servers.ts'
-export { execAll } from './exec-all.ts'
 export {
   describeRefusal,
   findWriteRefusal,

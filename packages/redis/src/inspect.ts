@@ -1,7 +1,7 @@
 import { readClock, type ClockReading } from './clock.ts'
-import { ReplyError, type Redis, type Server } from './connect.ts'
-import { readDurability } from './durability/durability.ts'
-import { infoField } from './info-field.ts'
+import type { Redis } from './connect.ts'
+import { readDurability, readSetting } from './durability/durability.ts'
+import { infoField } from './replies.ts'
 import { readInstallation } from './installation.ts'
 import { readReplicas, type ReplicaReading } from './durability/replicas.ts'
 import { primariesOf, primaryOf, type Primary } from './servers.ts'
@@ -72,6 +72,7 @@ async function inspectServer(server: Primary): Promise<RedisFacts> {
   const bytes = (field: string) => Number(infoField(memory, field) ?? 0)
   const isReplica = infoField(replication, 'role') === 'slave'
   const { violations, isUnreadable } = await readDurability([{ ...server, isReplica }])
+  const compactHashFields = await readSetting(redis, 'hash-max-listpack-entries')
   return {
     name,
     version: infoField(software, 'redis_version') ?? 'unknown',
@@ -82,17 +83,7 @@ async function inspectServer(server: Primary): Promise<RedisFacts> {
       usedBytes: bytes('used_memory'),
       maxBytes: bytes('maxmemory'),
       machineBytes: bytes('total_system_memory'),
-      compactHashFields: await readCompactHashFields(redis),
+      compactHashFields: compactHashFields === undefined ? undefined : Number(compactHashFields),
     },
-  }
-}
-
-async function readCompactHashFields(redis: Server): Promise<number | undefined> {
-  try {
-    const [, value] = await redis.config('GET', 'hash-max-listpack-entries')
-    return value === undefined ? undefined : Number(value)
-  } catch (error) {
-    if (error instanceof ReplyError) return undefined
-    throw error
   }
 }

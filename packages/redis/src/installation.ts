@@ -1,5 +1,5 @@
 import type { Redis } from './connect.ts'
-import { execAll } from './exec-all.ts'
+import { execAll } from './replies.ts'
 import { mainTag } from './servers.ts'
 
 /**

@@ -2,7 +2,7 @@ import { startPolling } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import { pollCluster } from './cluster/poll-cluster.ts'
 import type { Redis } from './connect.ts'
-import { PolledServer } from './polled-server.ts'
+import { createPolledServer } from './polled-server.ts'
 import { mainTag } from './servers.ts'
 import { lostItsData, type PollOptions, type RedisPoll } from './state.ts'
 
@@ -16,7 +16,7 @@ import { lostItsData, type PollOptions, type RedisPoll } from './state.ts'
 export function pollRedisState(options: PollOptions & { redis: Redis }): RedisPoll {
   const { redis, intervalMs, onError } = options
   if (redis instanceof Cluster) return pollCluster(redis, options)
-  const server = new PolledServer(redis, { ...options, tag: mainTag, respondedAt: -Infinity })
+  const server = createPolledServer(redis, { ...options, tag: mainTag, respondedAt: -Infinity })
   const polling = startPolling({ poll: () => server.read(), intervalMs, onError })
   function onReady(): void {
     server.forgetConfig()
@@ -28,7 +28,7 @@ export function pollRedisState(options: PollOptions & { redis: Redis }): RedisPo
 
   return {
     state: () => server.state,
-    silentMs: () => server.silentMs(),
+    silentMs: server.silentMs,
     unusableServers: () => [],
     refusalOf: () => (server.state?.installation === null ? lostItsData : undefined),
     close() {

@@ -4,63 +4,57 @@ import type { Primary } from './servers.ts'
 import { readState, type RedisState, type StateOptions } from './state.ts'
 
 const configIntervalMs = 3_000
-/** A server that has not responded for this long counts as frozen. */
-const silentAfterMs = 5_000
 
 /** The only server, or a server of a cluster, with what was last read of it. */
-export class PolledServer {
-  state: RedisState | undefined
-  respondedAt: number
+export interface PolledServer {
+  readonly state: RedisState | undefined
   /** A hash tag whose keys the server holds. */
   tag: string
-  readonly #redis: Redis
-  readonly #options: StateOptions
-  #durability: Durability = { violations: [], isUnreadable: false }
-  #configReadAt = -Infinity
-  /** The reading in progress. */
-  #reading: Promise<void> | undefined
-
-  /** @param respondedAt in milliseconds of `performance.now()` */
-  constructor(redis: Redis, options: Partial<StateOptions> & { tag: string; respondedAt: number }) {
-    const { replicasMin = 0, assertsDurability = false, tag, respondedAt } = options
-    this.#redis = redis
-    this.#options = { replicasMin, assertsDurability }
-    this.tag = tag
-    this.respondedAt = respondedAt
-  }
-
   /** Reads the state, and every three seconds the configuration too. One reading runs at a time. */
-  read(): Promise<void> {
-    return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)))
-  }
-
+  read(): Promise<void>
   /** Makes the next reading read the configuration. */
-  forgetConfig(): void {
-    this.#configReadAt = -Infinity
+  forgetConfig(): void
+  silentMs(): number
+}
+
+/** @param options.respondedAt in milliseconds of `performance.now()` */
+export function createPolledServer(
+  redis: Redis,
+  options: Partial<StateOptions> & { tag: string; respondedAt: number },
+): PolledServer {
+  const { replicasMin = 0, assertsDurability = false } = options
+  let { respondedAt } = options
+  let state: RedisState | undefined
+  let durability: Durability = { violations: [], isUnreadable: false }
+  let configReadAt = -Infinity
+  let reading: Promise<void> | undefined
+
+  async function readDurabilityAtTimes(primary: Primary): Promise<Durability> {
+    if (performance.now() - configReadAt < configIntervalMs) return durability
+    durability = await readDurability([primary])
+    configReadAt = performance.now()
+    return durability
   }
 
-  silentMs(): number {
-    return performance.now() - this.respondedAt
-  }
-
-  isSilent(): boolean {
-    return this.silentMs() > silentAfterMs
-  }
-
-  async #read(): Promise<void> {
-    this.state = await readState(this.#redis, {
-      ...this.#options,
-      tag: this.tag,
-      previous: this.state,
-      readDurability: (primary) => this.#readDurability(primary),
+  async function readOnce(): Promise<void> {
+    state = await readState(redis, {
+      replicasMin,
+      assertsDurability,
+      tag: server.tag,
+      previous: state,
+      readDurability: readDurabilityAtTimes,
     })
-    this.respondedAt = performance.now()
+    respondedAt = performance.now()
   }
 
-  async #readDurability(primary: Primary): Promise<Durability> {
-    if (performance.now() - this.#configReadAt < configIntervalMs) return this.#durability
-    this.#durability = await readDurability([primary])
-    this.#configReadAt = performance.now()
-    return this.#durability
+  const server: PolledServer = {
+    get state() {
+      return state
+    },
+    tag: options.tag,
+    read: () => (reading ??= readOnce().finally(() => (reading = undefined))),
+    forgetConfig: () => void (configReadAt = -Infinity),
+    silentMs: () => performance.now() - respondedAt,
   }
+  return server
 }

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { whileConnected } from './connection-check.ts'
 import type { Redis } from './connect.ts'
 import { installationKey } from './installation.ts'
+import { startReporting } from './reports.ts'
 import { mainTag } from './servers.ts'
 
 export type ReportingService = 'gateway' | 'worker'
 
 export interface ReportingProcesses {
   reporting: number
-  /**
-   * The number of processes that stopped reporting within the last hour without a graceful
-   * shutdown.
-   */
+  /** How many have stopped reporting within the last hour without a graceful shutdown. */
   stopped: number
-  /** When the last of these processes reported, in milliseconds since 1970. */
+  /** When the last of these reported, in milliseconds since 1970. */
   stoppedAtMs: number | undefined
   /** The URLs at which clients reach those that report, sorted; empty for workers. */
   urls: readonly string[]
@@ -29,7 +25,6 @@ const intervalMs = 10_000
 /** A process that has been silent for this long counts as stopped. */
 const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
-const leaveTimeoutMs = 1_000
 
 /**
  * Writes nothing to a Redis that has no mark of an installation. A key in such a Redis could hide
@@ -56,38 +51,24 @@ export function startPresence(options: {
   service: ReportingService
   url?: string
   onError: (error: unknown) => void
-  clock?: Clock
 }): { close(): Promise<void> } {
-  const { redis, service, url, onError, clock = systemClock } = options
-  const member = [`${service}:${randomUUID()}`, ...(url === undefined ? [] : [url])].join(' ')
-  redis.defineCommand('intakeAnnounce', { lua: announceScript, numberOfKeys: 2 })
-  const { intakeAnnounce } = redis as unknown as {
-    intakeAnnounce: (...args: (string | number)[]) => Promise<number>
-  }
-  const announce = whileConnected(redis, async () => {
-    await intakeAnnounce.call(redis, installationKey, processesKey, member, keptMs)
+  const { redis, service, url } = options
+  const member = [`${service}:${randomUUID()}`, url ?? []].flat().join(' ')
+  return startReporting({
+    ...options,
+    intervalMs,
+    write: () => redis.eval(announceScript, 2, installationKey, processesKey, member, keptMs),
+    remove: () => redis.zrem(processesKey, member),
   })
-  const polling = startPolling({ poll: announce, intervalMs, onError, clock })
-  return {
-    async close() {
-      polling.close()
-      if (redis.status !== 'ready') return
-      const leaving = redis.zrem(processesKey, member)
-      await withTimeout(leaving, leaveTimeoutMs, 'ending the reports', clock).catch(onError)
-    },
-  }
 }
 
 /** Creates a function that counts the processes of each service. */
 export function definePresenceReader(
   redis: Redis,
 ): () => Promise<Record<ReportingService, ReportingProcesses>> {
-  redis.defineCommand('intakeProcesses', { lua: readScript, numberOfKeys: 1 })
-  const { intakeProcesses } = redis as unknown as {
-    intakeProcesses: (key: string) => Promise<[[string, string], string[]]>
-  }
   return async () => {
-    const [[seconds, microseconds], flat] = await intakeProcesses.call(redis, processesKey)
+    const reply = await redis.eval(readScript, 1, processesKey)
+    const [[seconds, microseconds], flat] = reply as [[string, string], string[]]
     const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
     const found = flat.flatMap((member, at) =>
       at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],

@@ -91,17 +91,6 @@ function userinfoOf(url: string): string {
   return `${username}:${password}`
 }
 
-/** Describes the problems of a `REDIS_URL`; empty if there are none. */
-export function findRedisUrlProblems(url: string): string[] {
-  try {
-    parseRedisUrl(url)
-    return []
-  } catch (error) {
-    if (error instanceof RedisUrlError) return [error.message]
-    throw error
-  }
-}
-
 function readHost(text: string, port: number): HostPort {
   const url = `tcp://${text}`
   if (text === '' || !URL.canParse(url)) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { startPolling, withTimeout } from '@intake/runtime'
 import { whileConnected } from './connection-check.ts'
 import type { Redis } from './connect.ts'
 import { installationKey } from './installation.ts'
@@ -10,7 +10,6 @@ import { mainTag } from './servers.ts'
  * report in seconds, by the clock of Redis, a space, and the text.
  */
 const reportsKey = `${mainTag}:reports`
-const intervalMs = 5_000
 /** A report that is older than this is not read. */
 const freshSeconds = 15
 const leaveTimeoutMs = 1_000
@@ -41,41 +40,46 @@ export function startReports(options: {
   redis: Redis
   report: () => string
   onError: (error: unknown) => void
-  clock?: Clock
 }): { close(): Promise<void> } {
-  const { redis, report, onError, clock = systemClock } = options
+  const { redis, report } = options
   const field = randomUUID()
-  redis.defineCommand('intakeReport', { lua: reportScript, numberOfKeys: 2 })
-  const { intakeReport } = redis as unknown as {
-    intakeReport: (...args: string[]) => Promise<number>
-  }
-  const write = whileConnected(redis, async () => {
-    await intakeReport.call(redis, installationKey, reportsKey, field, report())
+  return startReporting({
+    ...options,
+    intervalMs: 5_000,
+    write: () => redis.eval(reportScript, 2, installationKey, reportsKey, field, report()),
+    remove: () => redis.hdel(reportsKey, field),
   })
-  const polling = startPolling({ poll: write, intervalMs, onError, clock })
+}
+
+/** Writes a report at intervals while Redis is connected, and removes it at the end. */
+export function startReporting(options: {
+  redis: Redis
+  write: () => Promise<unknown>
+  remove: () => Promise<unknown>
+  intervalMs: number
+  onError: (error: unknown) => void
+}): { close(): Promise<void> } {
+  const { redis, write, remove, intervalMs, onError } = options
+  const poll = whileConnected(redis, async () => void (await write()))
+  const polling = startPolling({ poll, intervalMs, onError })
   return {
     async close() {
       polling.close()
       if (redis.status !== 'ready') return
-      const leaving = redis.hdel(reportsKey, field)
-      await withTimeout(leaving, leaveTimeoutMs, 'removing the report', clock).catch(onError)
+      await withTimeout(remove(), leaveTimeoutMs, 'removing the report').catch(onError)
     },
   }
 }
 
 /** Creates a function that reads the reports of all running processes. */
 export function defineReportsReader(redis: Redis): () => Promise<string[]> {
-  redis.defineCommand('intakeReports', { lua: readScript, numberOfKeys: 1 })
-  const { intakeReports } = redis as unknown as {
-    intakeReports: (key: string) => Promise<[[string, string], string[]]>
-  }
   return async () => {
-    const [[seconds], values] = await intakeReports.call(redis, reportsKey)
+    const reply = await redis.eval(readScript, 1, reportsKey)
+    const [[seconds], values] = reply as [[string, string], string[]]
     return values.flatMap((value) => {
       const at = value.indexOf(' ')
-      return Number(value.slice(0, at)) > Number(seconds) - freshSeconds
-        ? [value.slice(at + 1)]
-        : []
+      const isFresh = Number(value.slice(0, at)) > Number(seconds) - freshSeconds
+      return isFresh ? [value.slice(at + 1)] : []
     })
   }
 }

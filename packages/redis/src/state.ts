@@ -1,7 +1,7 @@
 import { readClock, type ClockReading } from './clock.ts'
 import type { Redis, Server } from './connect.ts'
 import type { Durability } from './durability/durability.ts'
-import { infoField } from './info-field.ts'
+import { infoField } from './replies.ts'
 import { readInstallation } from './installation.ts'
 import { mainTag, primariesOf, type Primary } from './servers.ts'
 import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'

@@ -1,5 +1,7 @@
+import { Cluster } from 'ioredis'
+import { TimeoutError, withTimeout } from '@intake/runtime'
+import { findSilentServers } from './cluster/nodes.ts'
 import { connectRedis, type Redis } from './connect.ts'
-import { withRedisTimeout } from './with-redis-timeout.ts'
 
 /**
  * Opens a connection to Redis, runs `work` with it, and closes it when `work` has ended or
@@ -18,5 +20,22 @@ export async function withRedis<T>(
     throw redis.status === 'ready' ? error : (failure ?? error)
   } finally {
     redis.disconnect()
+  }
+}
+
+/**
+ * Like `withTimeout` for commands of Redis. For a cluster, the error names the primaries that do
+ * not respond.
+ *
+ * @throws {TimeoutError}
+ */
+export async function withRedisTimeout<T>(redis: Redis, work: Promise<T>, ms: number): Promise<T> {
+  try {
+    return await withTimeout(work, ms, 'Redis')
+  } catch (error) {
+    if (!(error instanceof TimeoutError) || !(redis instanceof Cluster)) throw error
+    const silent = await findSilentServers(redis)
+    if (silent.length === 0) throw error
+    throw new TimeoutError(`${error.message}: no connection to ${silent.join(', ')}`)
   }
 }

@@ -1,8 +1,7 @@
 import { plural } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
-import { infoField } from './info-field.ts'
-import { replyCode } from './reply-code.ts'
+import { infoField, replyCode } from './replies.ts'
 import { mainTag, nameOf, primaryOf, requireConnection, tagPerPrimary } from './servers.ts'
 
 const replica = 'Redis is a replica'

@@ -1,7 +1,15 @@
 import { startPolling } from '@intake/runtime'
 import type { Cluster } from 'ioredis'
 import type { Server } from '../connect.ts'
-import { PolledServer } from '../polled-server.ts'
+import { createPolledServer, type PolledServer } from '../polled-server.ts'
+import { mainTag } from '../servers.ts'
+import {
+  lostItsData,
+  worstOf,
+  type PollOptions,
+  type RedisPoll,
+  type RedisState,
+} from '../state.ts'
 import { mainTag } from '../servers.ts'
 import {
   lostItsData,
@@ -12,6 +20,9 @@ import {
 } from '../state.ts'
 import { groupByNode, nodeName } from './nodes.ts'
 
+/** A server that has not responded for this long counts as frozen. */
+const silentAfterMs = 5_000
+
 /**
  * Polls the servers of a cluster that hold keys of `{intake}` or of `options.tags`, like
  * `pollRedisState`. Reads the configuration also when the keys have moved to another server. A
@@ -19,12 +30,12 @@ import { groupByNode, nodeName } from './nodes.ts'
  */
 export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
   const { tags = [], intervalMs, onError } = options
+  const create = (tag: string, respondedAt: number) =>
+    createPolledServer(redis, { ...options, tag, respondedAt })
   /** The server that now holds the keys of `{intake}`. These keys can move to another server. */
-  const main = new PolledServer(redis, { ...options, tag: mainTag, respondedAt: -Infinity })
+  const main = create(mainTag, -Infinity)
   let mainName = ''
-  const others = new OtherServers(
-    (tag) => new PolledServer(redis, { ...options, tag, respondedAt: performance.now() }),
-  )
+  const others = createOtherServers((tag) => create(tag, performance.now()))
   let known: RedisState | undefined
   let isClosed = false
 
@@ -73,20 +84,18 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
     intervalMs,
     onError,
   })
-
-  function onReady(): void {
+  const stopListening = listenForReady(redis, () => {
     for (const server of [main, ...others.all()]) server.forgetConfig()
     // As in `pollRedisState`: no poll at once while the server refuses writes.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()
-  }
-  const stopListening = listenForReady(redis, onReady)
+  })
 
   return {
     state: () => known,
-    silentMs: () => main.silentMs(),
-    unusableServers: () => others.refusals(),
+    silentMs: main.silentMs,
+    unusableServers: others.refusals,
     refusalOf: (tag) =>
       known?.installation === null ? lostItsData : others.refusalOf(nodeName(redis, tag)),
     close() {
@@ -99,43 +108,35 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
 }
 
 /** The servers that do not hold the keys of `{intake}`, by name. */
-class OtherServers {
-  readonly #create: (tag: string) => PolledServer
-  #byName = new Map<string, PolledServer>()
-
-  constructor(create: (tag: string) => PolledServer) {
-    this.#create = create
-  }
-
-  all(): PolledServer[] {
-    return [...this.#byName.values()]
-  }
-
-  /** Keeps the servers that are named, and creates those that are new. */
-  update(groups: ReadonlyMap<string, [string, ...string[]]>): void {
-    this.#byName = new Map(
-      [...groups].map(([name, [tag]]) => {
-        const server = this.#byName.get(name) ?? this.#create(tag)
-        // The keys of the former tag may be on another server now.
-        server.tag = tag
-        return [name, server]
-      }),
-    )
-  }
-
-  usableStates(): RedisState[] {
-    const usable = [...this.#byName].filter(([name]) => this.refusalOf(name) === undefined)
-    return usable.flatMap(([, { state }]) => state ?? [])
-  }
-
-  refusals(): string[] {
-    return [...this.#byName.keys()].flatMap((name) => this.refusalOf(name) ?? [])
-  }
+function createOtherServers(create: (tag: string) => PolledServer) {
+  let byName = new Map<string, PolledServer>()
 
   /** Why a server cannot be used, in words for an operator; undefined if it can. */
-  refusalOf(name: string): string | undefined {
-    const server = this.#byName.get(name)
-    return server?.isSilent() ? `${name}: it does not respond` : server?.state?.writeRefusal
+  function refusalOf(name: string): string | undefined {
+    const server = byName.get(name)
+    const isSilent = server !== undefined && server.silentMs() > silentAfterMs
+    return isSilent ? `${name}: it does not respond` : server?.state?.writeRefusal
+  }
+
+  return {
+    all: () => [...byName.values()],
+    /** Keeps the servers that are named, and creates those that are new. */
+    update(groups: ReadonlyMap<string, [string, ...string[]]>) {
+      byName = new Map(
+        [...groups].map(([name, [tag]]) => {
+          const server = byName.get(name) ?? create(tag)
+          // The keys of the former tag may be on another server now.
+          server.tag = tag
+          return [name, server]
+        }),
+      )
+    },
+    usableStates: () =>
+      [...byName].flatMap(([name, { state }]) =>
+        refusalOf(name) === undefined ? (state ?? []) : [],
+      ),
+    refusals: () => [...byName.keys()].flatMap((name) => refusalOf(name) ?? []),
+    refusalOf,
   }
 }
 

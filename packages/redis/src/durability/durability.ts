@@ -47,7 +47,7 @@ export async function readDurability(
 }
 
 /** Reads a setting; undefined if the server does not allow reading it. */
-async function readSetting(redis: Server, name: string): Promise<string | undefined> {
+export async function readSetting(redis: Server, name: string): Promise<string | undefined> {
   try {
     const [, value] = await redis.config('GET', name)
     return value

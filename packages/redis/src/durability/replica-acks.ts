@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis, type Server } from '../connect.ts'
-import { replyCode } from '../reply-code.ts'
+import { replyCode } from '../replies.ts'
 import { primaryOf, tagOf } from '../servers.ts'
 
 /** Redis confirmed the write, but not enough replicas did: a failover could lose it. */
