@@ -26,8 +26,8 @@ export interface Context {
 const redisHelp = helpOf('redis_connection')
 
 /**
- * Starts the worker. The owner closes the parts in reverse order: first the loops finish, then the
- * admin port closes, then the connections.
+ * The owner closes in reverse order: the loops finish, then the admin port closes, then the
+ * connections.
  */
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
@@ -103,8 +103,7 @@ function connect({ config, log, secrets, owner }: Context) {
     requestTimeoutMs: config.INSERT_TIMEOUT_MS,
   })
   owner.add(() => clickhouse.close())
-  // All queues use the same Redis, and share the function that logs its errors. So an outage is
-  // logged once, not once per queue.
+  // Shared by all queues of one Redis, so that an outage is logged once, not once per queue.
   const onQueueError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'queue error'),
   )

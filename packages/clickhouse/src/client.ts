@@ -16,34 +16,22 @@ import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
   /**
-   * `http(s)://user:password@host:port` with percent-encoded credentials. Several URLs, separated
-   * by commas, name servers with the same data: the first that responds is used. If `url` is an
-   * object, each request calls `current()` and uses the user and password in the result.
+   * `http(s)://user:password@host:port`, percent-encoded. Several URLs, separated by commas:
+   * servers with the same data, of which the first that responds is used. Each request calls
+   * `current()` for its user and password.
    */
   url: string | { current(): string }
-  /**
-   * Whether to start with a random one of several URLs, so that processes use different servers.
-   * Default false.
-   */
+  /** Whether to start with a random URL, so that processes use different servers. Default false. */
   spread?: boolean
-  /**
-   * The cluster that has the tables, by its name in `remote_servers`; undefined for a single
-   * server.
-   */
+  /** The cluster that has the tables (`remote_servers`); undefined for a single server. */
   cluster?: string | undefined
   /** How many replicas of a shard must store rows before `insertRows` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
-  /**
-   * The maximum number of sockets, and so of requests in flight. Further requests wait, and their
-   * timeout runs meanwhile. Default 10.
-   */
+  /** Maximum number of sockets. Further requests wait, within their timeout. Default 10. */
   connectionsMax?: number
-  /**
-   * Whether ClickHouse writes the statements, and with them their params, to its query_log. Default
-   * true.
-   */
+  /** Whether ClickHouse writes statements, with their params, to its query_log. Default true. */
   logQueries?: boolean
 }
 
@@ -60,16 +48,15 @@ export interface InsertRows {
 
 /**
  * Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`; an insert that
- * first reads the columns of its table, within twice that time.
+ * first reads the columns of its table, within twice that.
  */
 export interface ClickHouse {
   /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
   /**
-   * Stores all rows with one insert. Resolves only after ClickHouse has confirmed the insert and
-   * reported exactly `rows` written rows. After a failure of kind `rejected` nothing was stored;
-   * after any other kind some or all rows may be stored. The same rows may be inserted again at any
-   * time: the views show a row once.
+   * Stores all rows with one insert. Resolves only when ClickHouse has confirmed exactly `rows`
+   * written rows. After a failure of kind `rejected` nothing was stored, after any other kind
+   * perhaps. The same rows may be inserted again at any time: the views show a row once.
    */
   insertRows(insert: InsertRows): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
@@ -80,9 +67,7 @@ export interface ClickHouse {
   ): Promise<Row[]>
   /** Like `query`, but each row is a line of JSON, in which 64-bit integers are exact. */
   lines(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string[]>
-  /**
-   * Runs a statement with a FORMAT of its own; resolves to the whole result and its number of rows.
-   */
+  /** Runs a statement with a FORMAT of its own; resolves to the whole result. */
   bytes(
     sql: string,
     params?: QueryParams,
@@ -192,15 +177,14 @@ function openEndpoints(options: ClickHouseOptions, requestTimeoutMs: number) {
     spread,
     requestTimeoutMs,
     config: {
-      // Basic authentication is off. With it, the ClickHouse of `npm start` would let URL
-      // parameters name another user.
+      // With basic authentication, URL parameters could name another user to the ClickHouse of `npm
+      // start`.
       set_basic_auth_header: false,
-      // This is only a backstop: it does not cover a stalled response. The actual timeout is in
+      // Only a backstop, which does not cover a stalled response: the actual timeout is in
       // execute.ts.
       request_timeout: requestTimeoutMs + 1_000,
       max_open_connections: connectionsMax,
-      // The server closes an idle socket after 3 s at the earliest. The client must close it before
-      // that.
+      // The client must close an idle socket before the server does, after 3 s at the earliest.
       keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
       log: { level: ClickHouseLogLevel.OFF },
       clickhouse_settings: {
@@ -213,9 +197,8 @@ function openEndpoints(options: ClickHouseOptions, requestTimeoutMs: number) {
 }
 
 /**
- * Cancels an insert after this process has closed its connection. Otherwise ClickHouse would
- * continue the insert and use memory that the retry needs. If the cancellation fails, nothing is
- * lost, because the outcome of the insert is unknown anyway.
+ * Cancels an insert whose connection was closed. Otherwise it would go on using memory that the
+ * retry needs. If this fails, nothing is lost: the outcome is unknown anyway.
  */
 async function kill({ queryId }: Statement, executeThere: Execute): Promise<void> {
   if (queryId === undefined) return

@@ -19,9 +19,8 @@ interface Endpoint {
 
 export interface Endpoints {
   /**
-   * Executes a statement on the endpoint in use. If that endpoint does not respond, or cannot
-   * write, tries each of the other endpoints once. A statement may thus be executed more than once.
-   * Rejects with the last failure.
+   * Executes a statement on the endpoint in use and, if that does not respond or cannot write, once
+   * on each of the others. So it may be executed more than once. Rejects with the last failure.
    */
   execute: Execute
   count: number
@@ -30,17 +29,12 @@ export interface Endpoints {
 
 /** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
-/**
- * Exception codes of a server that is stopping, full or overloaded, or that has lost Keeper. After
- * such a code, another server is tried.
- */
+/** Codes of a server that is stopping, full, overloaded or without Keeper: another one is tried. */
 const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
 
 /**
- * Creates a client for each server in the list.
- *
- * @param options.urls one or more URLs `http(s)://user:password@host:port`, separated by commas. If
- * the list changes while the process runs, new users and passwords are used, but no new servers
+ * @param options.urls see `ClickHouseOptions.url`. While the process runs, new users and passwords
+ * are used, but no new servers
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
@@ -65,8 +59,7 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * Chooses the first endpoint in the list that may be used now or, if there is none, the endpoint
-   * that may be used soonest.
+   * The first endpoint that may be used now or, if there is none, the one that may be used soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
@@ -84,8 +77,7 @@ export function createEndpoints(options: {
     count: endpoints.length,
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      // The first attempt gets the whole timeout, even if this process was interrupted since
-      // `endsAt` was computed.
+      // The first attempt gets the whole timeout, even if this process was interrupted meanwhile.
       let timeoutMs = requestTimeoutMs
       for (let untried = inOrder; ; timeoutMs = endsAt - performance.now()) {
         const endpoint = choose(untried)!
@@ -110,10 +102,7 @@ export function createEndpoints(options: {
   }
 }
 
-/**
- * Whether the caller has abandoned the statement, other than by a timeout. The failure of such a
- * statement is not the endpoint's fault.
- */
+/** Whether the caller has abandoned the statement, which is not the endpoint's fault. */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut

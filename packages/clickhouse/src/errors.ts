@@ -43,8 +43,7 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   745: ['retry', 'SERVER_OVERLOADED'],
   999: ['retry', 'KEEPER_EXCEPTION'],
 
-  // The device tuple has a field that this schema does not have, because the gateway is newer than
-  // the schema.
+  // The gateway is newer than the schema: a device has a field that the tuple lacks.
   10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
   16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
   60: ['operator', 'UNKNOWN_TABLE'],
@@ -81,18 +80,15 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
 }
 
 /**
- * The error for every failure of this package that concerns the server or the connection to it.
- * `message` never contains row contents or credentials, so it may be logged.
+ * The error for every failure of the server or the connection to it. `message` never contains rows
+ * or credentials, so it may be logged.
  */
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
   /** ClickHouse's exception code; absent if ClickHouse itself did not respond. */
   readonly code: number | undefined
-  /**
-   * Whether the request was too large for ClickHouse's memory, or for a proxy in front of
-   * ClickHouse.
-   */
+  /** Whether the request was too large for ClickHouse's memory, or for a proxy before it. */
   readonly isTooLarge: boolean
   readonly #serverText: string | undefined
 
@@ -119,17 +115,12 @@ export class ClickHouseError extends Error {
   }
 }
 
-/**
- * The error for tables that contradict the tables of this release. The message is for an operator.
- */
+/** The tables contradict those of this release. The message is for an operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
-/**
- * Describes why a request failed, in words for an operator. If there was no connection, includes
- * the reason for that.
- */
+/** Describes why a request, or its connection, failed, in words for an operator. */
 export function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const isEmpty = !(cause instanceof Error) || cause.name === 'AbortError' || cause.message === ''
@@ -156,23 +147,23 @@ export const hasUnknownCode = (error: unknown): boolean =>
 const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 
 /**
- * Matches the errors for a row, or its device, with a field that its table or this worker does not
- * know. The second is that of a device that also has all known fields.
+ * A row or device has a field that its table or this worker does not know. The second text is that
+ * of a device that also has all known fields.
  */
 const unknownField =
   /^Code: 117\. DB::Exception: (?:Unknown field found|Unexpected number of elements in named tuple)/
 
 /**
- * The name of the exception, which ClickHouse adds at the end of its message, after all that it
- * quotes. `.*` takes the last text of this form, so nothing quoted can count as the name.
+ * The name of the exception, which ClickHouse adds after all that it quotes. `.*` takes the last
+ * text of this form, so nothing quoted can count as the name.
  */
 const nameIn = (serverText: string): string =>
   /^.*\(([A-Z][A-Z\d_]{2,60})\) \(version \d/s.exec(serverText)?.[1] ?? 'unknown code'
 
 /**
- * The error of a statement that only defines tables, views or functions, with ClickHouse's sentence
- * about it. Such a statement reads no rows, so the sentence quotes none. Any other error and
- * statement: the error itself.
+ * Adds ClickHouse's sentence to the error of a statement that only defines tables, views or
+ * functions. Such a statement reads no rows, so the sentence quotes none. Returns any other error
+ * as it is.
  */
 export const explainDefinition = (error: unknown, statement: string): unknown => {
   if (!(error instanceof ClickHouseError) || !/^\s*(CREATE|ALTER|DROP|RENAME)\b/.test(statement))
@@ -189,9 +180,7 @@ export const explainDefinition = (error: unknown, statement: string): unknown =>
 /** Long enough for the reason; the types of columns that follow it can have thousands of characters. */
 const sentenceMax = 400
 
-/**
- * The error for an exception code that ClickHouse sent; `serverText` is the body of that response.
- */
+/** @param serverText the body of the response with this exception code */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
     ? (['operator', 'unknown field'] as const)

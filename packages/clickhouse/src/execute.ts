@@ -23,12 +23,9 @@ export interface Reply {
 }
 
 /**
- * Creates a function that executes statements with one client. The function resolves only to a
- * complete response with status 200 and without an exception code, within the timeout; otherwise it
- * rejects with a `ClickHouseError`. An abandoned request destroys its socket, so that a silent
- * server does not keep the socket occupied.
- *
- * @param options.headers returns the headers of a request, with the credentials
+ * Creates a function that resolves only to a complete response with status 200 and without an
+ * exception code, within the timeout; otherwise it rejects with a `ClickHouseError`. An abandoned
+ * request destroys its socket, so that a silent server does not occupy it.
  */
 export const createExecutor = (options: {
   client: ClickHouseClient
@@ -42,8 +39,8 @@ export const createExecutor = (options: {
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
-      // Without this option the client parses the error code from the text of the response, which
-      // quotes rows.
+      // Otherwise the client parses the error code from the text of the response, which quotes
+      // rows.
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
@@ -51,8 +48,7 @@ export const createExecutor = (options: {
       ...(statement.body && { values: Readable.from([statement.body]) }),
       http_headers: { ...headers(), ...statement.headers },
     })
-    // Also aborts reading the body, because the client watches the signal only until the headers
-    // have arrived.
+    // The client watches the signal only until the headers have arrived.
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()
@@ -62,8 +58,7 @@ export const createExecutor = (options: {
     if (code !== 0) throw errorForCode(code, bytes.toString())
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
-      // A status 413 may come from a proxy in front of ClickHouse that accepts only smaller
-      // requests.
+      // A proxy in front of ClickHouse may accept only smaller requests.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
       throw new ClickHouseError(message, { kind, isTooLarge, serverText: bytes.toString() })

@@ -13,13 +13,12 @@ export const plainInsert = (table: RawTable): string =>
   `INSERT INTO ${rawTables[table].name} (${rawTables[table].columns.join(', ')}) FORMAT JSONEachRow`
 
 /**
- * Returns the statement that inserts lines of JSON into a table with these columns. It stores the
- * same rows, and fails with the same errors, as `INSERT INTO … FORMAT JSONEachRow`, but reads values
- * of LowCardinality columns as plain values and converts each column as a whole. That takes a
- * third less CPU time (docs/decisions/0002-clickhouse-tables.md).
+ * Returns a statement that stores the same rows, and fails with the same errors, as `INSERT INTO …
+ * FORMAT JSONEachRow`, in two thirds of the CPU time: it reads LowCardinality columns as plain
+ * values and converts each column as a whole (docs/decisions/0002-clickhouse-tables.md).
  *
- * The columns must be those of the table: a field of `device` that only the statement had would be
- * left out without an error.
+ * @param described must be the columns of the table: a field of `device` that only the statement
+ * had would be left out without an error
  */
 export function insertStatement(table: RawTable, described: readonly DescribedColumn[]): string {
   const { name, columns } = rawTables[table]
@@ -43,8 +42,8 @@ export function insertStatement(table: RawTable, described: readonly DescribedCo
 }
 
 /**
- * With dynamic paths, a value would change the type of the same path in other rows of the insert.
- * The described type may be that of before a migration.
+ * With dynamic paths, a value would change the type of the same path in other rows. The described
+ * type may be that of before a migration.
  */
 const exactJson = 'JSON(max_dynamic_paths=0)'
 const lowCardinality = /LowCardinality\((\w+|Nullable\(\w+\))\)/g

@@ -7,8 +7,7 @@ const common: ClickHouseSettings = {
 
 /**
  * Makes ClickHouse confirm an insert through a Distributed table only when the shards have its
- * rows. Rows for a shard on the same server are sent like rows for other servers; otherwise
- * ClickHouse would count them twice. These settings do not affect other tables. They are always
+ * rows, and send rows to its own shard like to others; otherwise it would count them twice. Always
  * sent, so that a wrong setting of a worker cannot lose rows.
  */
 const distributed: ClickHouseSettings = {
@@ -17,13 +16,12 @@ const distributed: ClickHouseSettings = {
 }
 
 /**
- * How ClickHouse reads rows: it stores a value as the client sent it or rejects it, and never
- * guesses. The measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
+ * ClickHouse stores a value as the client sent it or rejects it, and never guesses. The
+ * measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
-  // An insert is confirmed only after it is stored (no batching on the server), and no insert is
-  // left out as a repeat (no deduplication).
+  // No batching and no deduplication on the server: an insert is confirmed when it is stored.
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
@@ -51,11 +49,9 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key does not mean nesting: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this setting, ClickHouse rejects an insert if a row has an array in which null stands
-  // next to an array, such as [[1], null].
+  // Otherwise an array in which null stands next to an array, such as [[1], null], is rejected.
   input_format_null_as_default: 1,
-  // If two keys are equal after the dots are escaped ({"a%2Eb": 1, "a.b": 2}), one value is kept.
-  // Otherwise the insert would be rejected.
+  // Otherwise {"a%2Eb": 1, "a.b": 2} is rejected: its keys are equal after the dots are escaped.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }
@@ -78,19 +74,13 @@ export const querySettings: ClickHouseSettings = {
   json_type_escape_dots_in_keys: 1,
 }
 
-/**
- * Settings that are added to every statement on a cluster.
- *
- * @param requestTimeoutMs the timeout of the request
- */
+/** Settings that are added to every statement on a cluster. */
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
   // Makes a subquery see the rows of all shards, on any server.
   distributed_product_mode: 'global',
-  // Makes INSERT … SELECT place every row by the sharding key, not on the shard that it was read
-  // from.
+  // Makes INSERT … SELECT place every row by the sharding key, not where it was read.
   parallel_distributed_insert_select: '0',
-  // This timeout is shorter than that of the request. ClickHouse can thus report in time which
-  // server did not execute a statement.
+  // Shorter than the timeout of the request, so that ClickHouse can report which server failed.
   distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
 })
 

@@ -4,8 +4,8 @@ const second = 1_000
 const minute = 60 * second
 
 /**
- * The queue of messages about alerts: consoles add the changes of alerts and send them. The delays
- * add up to about three hours, because an old message helps nobody.
+ * Messages about alerts, which consoles add and send. The delays add up to about three hours,
+ * because an old message helps nobody.
  */
 export const alertWebhook: DeliveryQueue = {
   name: 'alert-webhook',

@@ -4,20 +4,11 @@ import { queueKinds, type QueueName } from './names.ts'
 
 /** The state of a queue as an operator sees it. All processes report the same. */
 export interface QueueState extends Backlog {
-  /**
-   * Seconds since the oldest row arrived; 0 when the queue is empty. Undefined if no frame has a
-   * readable time.
-   */
+  /** Seconds since the oldest row arrived; 0 when empty, undefined if no frame has a time. */
   oldestAgeSeconds: number | undefined
-  /**
-   * Estimated seconds until the queue has no backlog. The estimate uses the change of the queue's
-   * length over the last 15 seconds. `Infinity` when the queue is not getting shorter.
-   */
+  /** Estimated from the last 15 seconds; `Infinity` when the queue is not getting shorter. */
   secondsToDrain: number
-  /**
-   * For how many seconds every reading has found waiting frames that may be taken. It is 0 if the
-   * latest reading found none.
-   */
+  /** Since when every reading has found waiting frames that may be taken, in seconds. */
   waitingSeconds: number
 }
 
@@ -37,10 +28,7 @@ const readTimeoutMs = 10_000
 const freshMs = 15_000
 /** The speed at which a queue shrinks is measured over this time. */
 const windowMs = 15_000
-/**
- * A queue has a backlog if its oldest row is at least this old. A queue whose oldest row is younger
- * empties as fast as it fills.
- */
+/** A queue whose oldest row is younger empties as fast as it fills, so it has no backlog. */
 export const backlogFromSeconds = 5
 
 interface Sample {
@@ -49,8 +37,7 @@ interface Sample {
 }
 
 /**
- * Reads the queues every few seconds. Every process reads the same queues, so all report the same
- * state.
+ * Reads the queues every few seconds. All processes report the same.
  *
  * @param options.mayTake whether this process may take frames at this moment; default: always
  */
@@ -62,10 +49,7 @@ export function startBacklogMonitor(options: {
 }): BacklogMonitor {
   const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
-  /**
-   * For each queue, the time since which every reading has found waiting frames that may be taken.
-   * A queue has no entry if the latest reading found none.
-   */
+  /** Since when every reading has found waiting frames that may be taken. */
   const waitingSince = new Map<QueueName, number>()
   let isLost = false
   let states:
@@ -100,8 +84,7 @@ export function startBacklogMonitor(options: {
     poll,
     intervalMs,
     onError(error) {
-      // The waiting frames may have been taken since the last reading, so the wait is measured from
-      // the next reading on.
+      // Frames may have been taken meanwhile, so the wait is measured from the next reading on.
       waitingSince.clear()
       onError(error as Error)
     },

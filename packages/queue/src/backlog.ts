@@ -14,19 +14,11 @@ import { shardMarkKey, shardPrefix } from './shards/shards.ts'
 export interface Backlog {
   /** Frames that no worker has claimed. */
   waiting: number
-  /**
-   * Frames that a worker has claimed, including frames of a dead worker that are not redelivered
-   * yet.
-   */
+  /** Claimed frames, including those of a dead worker that are not redelivered yet. */
   active: number
-  /**
-   * Postponed frames: this version cannot read them, or some of their rows cannot be stored now.
-   */
+  /** Postponed frames: unreadable by this version, or with rows that cannot be stored now. */
   delayed: number
-  /**
-   * The number of rows in the waiting, active and delayed frames. If a list has more than 2,000
-   * frames, its rows are estimated from up to 2,000 of them.
-   */
+  /** Rows of all these frames; estimated from a sample if a list has more than 2,000. */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
@@ -36,18 +28,15 @@ export interface Backlog {
   isPaused: boolean
   /** When the oldest row arrived, by the gateway's clock, in milliseconds since 1970. */
   oldestMs: number | undefined
-  /**
-   * False if an older frame may exist, because not every frame was read, or the id of a frame has
-   * no time.
-   */
+  /** False if not every frame was read, or the id of a frame has no time. */
   isOldestExact: boolean
 }
 
 /** The content of the queues. For a queue with shards, it is the sum over all shards. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970, read before the shards. A frame that was in the queue
-   * at this time, and is found in no shard, has been completed meanwhile.
+   * Redis's clock in milliseconds since 1970, read before the shards: a frame that was queued at
+   * this time and is found in no shard has been completed.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>
@@ -56,14 +45,13 @@ export interface Backlogs {
 }
 
 /**
- * Reads the backlogs: first those of shard 0 and of the queues without shards, at one moment, then
- * those of the other shards. Resolves to undefined if Redis, or the node of a shard, has no
- * installation mark. Such a node has lost its frames. Rejects if a shard cannot be read.
+ * Reads shard 0 and the queues without shards, at one moment, then the other shards. Resolves to
+ * undefined if Redis, or the node of a shard, has no installation mark, and so has lost its frames.
+ * Rejects if a shard cannot be read.
  *
- * @param options.framesMax how many frames of a list are read. In a longer list, they are read from
- * twenty positions, including both ends
- * @param options.turnMs if set, only one process reads within this time; other processes get
- * undefined
+ * @param options.framesMax how many frames of a list are read; of a longer list, at twenty places,
+ * both ends included
+ * @param options.turnMs if set, only one process reads within this time; others get undefined
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number
@@ -75,18 +63,15 @@ const places = 20
 const weighedFrames = 10
 
 /**
- * Reads the backlogs from the ids of jobs, which contain the time of the oldest row, the number of
- * rows and their bytes (see `createJobId`).
+ * Reads the backlogs from the ids of jobs (see `createJobId`).
  *
  * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its
- * lists and sets and its state.
- *
- * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
+ * lists and sets and its state. ARGV: how long the turn lasts, in milliseconds, or 0; how many
+ * frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set; how many frames have a time; the rows and bytes of all lists (estimated for each list from a
- * sample); the oldest time or an empty string; the memory of all frames; and whether the queue is
- * paused.
+ * set; how many frames have a time; rows and bytes (estimated for each list from a sample); the
+ * oldest time or an empty string; the memory of all frames; whether the queue is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end

@@ -12,9 +12,7 @@ export interface BatchLimits {
 export interface BatchRoom {
   /** Adds a frame; returns false, without adding it, when it does not fit. */
   add(frame: Frame): boolean
-  /**
-   * How many more frames fit if they are as large as the largest so far; 0 when the batch is full.
-   */
+  /** How many more frames fit if they are as large as the largest so far. */
   left(): number
 }
 

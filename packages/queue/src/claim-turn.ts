@@ -3,33 +3,31 @@ import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The poll interval of a consumer that yields to another. The consumer that claims polls more often
- * than the others, so it also claims the next jobs, on a connection that is already in use.
+ * The poll interval of a consumer that yields. The one that claims polls more often, so it also
+ * claims the next jobs, on a connection that is already in use.
  */
 const standbyMs = 500
 /**
- * After this time without a claim, the consumer claims at its next peek if there are jobs. A
- * postponed job is therefore claimed within about five seconds after its delay.
+ * Without a claim for this long, the consumer claims at its next peek. So a postponed job is
+ * claimed within about five seconds after its delay.
  */
 const idleMaxMs = 4_500
 /**
- * A queue that has been empty for this long is polled less often; a record still becomes visible
- * within two seconds.
+ * A queue that is empty for so long is polled less often; a record is visible within two seconds.
  */
 const quietAfterMs = 10_000
 const quietMs = 1_000
 const peekTimeoutMs = 10_000
 
 /**
- * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
- * waits. Then one consumer claims them all; the other consumers see that the oldest job has
- * changed, and yield. If every job woke all consumers, each of them would claim only a few jobs and
- * make many small inserts.
+ * Lets jobs gather until the oldest has waited for a moment, or a full batch waits. Then one
+ * consumer claims them all; the others see that the oldest job has changed, and yield. If every job
+ * woke all consumers, they would make many small inserts.
  *
  * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
- * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and
- * resolves to the number of jobs that were waiting. Claim even if the number is 0: the delay of a
- * postponed job may have passed
+ * @returns a function that waits for this consumer's turn, or until `signal` aborts, and resolves
+ * to the number of jobs that were waiting. Claim even if it is 0: the delay of a postponed job may
+ * have passed
  */
 export function createClaimTurn(options: {
   source: Pick<JobSource, 'peek' | 'hasPostponed'>

@@ -4,29 +4,23 @@ import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 
 export interface ClaimedFrame extends Frame {
-  /**
-   * How often the frame has been handed out, including this time; an estimate after a restart of
-   * Redis.
-   */
+  /** Counts this time, too; an estimate after a restart of Redis. */
   attempts: number
-  /**
-   * When the frame's oldest row arrived, by the gateway's clock, in milliseconds since 1970;
-   * undefined if not known.
-   */
+  /** Arrival of the oldest row by the gateway's clock, in ms since 1970; undefined if unknown. */
   receivedAtMs: number | undefined
 }
 
 /**
- * The commands of a queue on frames instead of jobs, several at once. None rejects because Redis
- * refuses it: that is reported, and the frame may then be redelivered when its lock expires.
+ * The commands of a queue on several frames at once. None rejects because Redis refuses it: that is
+ * reported, and the frame may be redelivered when its lock expires.
  */
 export interface FrameClaims {
   /** Claims up to `count` waiting frames. */
   claim(count: number): Promise<ClaimedFrame[]>
   /**
-   * Removes the frames from the queue permanently.
+   * Removes the frames permanently.
    *
-   * @param options.claimNext whether to claim as many further frames, in the same round trips
+   * @param options.claimNext also claims as many further frames, in the same round trips
    * @returns the further frames
    */
   complete(
@@ -43,10 +37,7 @@ export interface FrameClaims {
 const unreadableRetryMs = 60_000
 const commandTimeoutMs = 10_000
 
-/**
- * Opens the claimed jobs of a queue as frames, and renews their locks until they are completed,
- * postponed or released.
- */
+/** Renews the locks of claimed frames until they are completed, postponed or released. */
 export function createFrameClaims(options: {
   source: JobSource
   onError: (error: Error) => void
@@ -86,8 +77,7 @@ export function createFrameClaims(options: {
     claimed: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
-    // Each command releases the lock of its job, and a concurrent renewal would report that lock as
-    // lost.
+    // The command releases the lock, which a concurrent renewal would report as lost.
     for (const job of claimed) locks.delete(job)
     return succeeded(
       claimed.map((job) => withTimeout(command(job), commandTimeoutMs, 'a queue command', clock)),

@@ -11,15 +11,9 @@ import type { JobSource } from './job-source.ts'
  */
 export interface Batch {
   frames: readonly ClaimedFrame[]
-  /**
-   * Removes from the batch a frame that cannot be stored now; the frame is handed out again after
-   * `ms`.
-   */
+  /** Removes a frame that cannot be stored now; it is handed out again after `ms`. */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
-  /**
-   * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm may
-   * be redelivered.
-   */
+  /** Removes the frames permanently, except one whose removal Redis does not confirm. */
   complete(): Promise<void>
   /** Returns the frames to the queue, which hands them out again at once. */
   release(): Promise<void>
@@ -27,37 +21,29 @@ export interface Batch {
 
 export interface FrameConsumer {
   /**
-   * Waits for frames, then claims as many waiting frames as the limits allow. Call it for one batch
-   * at a time: again only after `complete` or `release`. Resolves to undefined after `close`.
+   * Waits for frames, then claims as many as the limits allow; undefined after `close`. Call it
+   * again only after `complete` or `release`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /**
-   * Makes `take` resolve to undefined. A batch that was taken before can still be completed or
-   * released.
-   */
+  /** Ends `take`. A batch that was taken can still be completed or released. */
   close(): void
 }
 
 const errorPauseMs = 1_000
-/**
- * For how long frames that have just arrived may be added to a batch. The limit is short, because
- * the first frames of the batch wait meanwhile.
- */
+/** For how long frames that have just arrived may be added: the first ones wait meanwhile. */
 const lookAgainMs = 350
 /** How many commands are sent at once. Together they need one round trip and one sync to disk. */
 const commandsAtOnce = 16
 
 /**
- * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop the
- * consumer: a command that Redis refuses is reported and retried.
+ * Hands out the frames of a queue in batches, each at least once. A command that Redis refuses is
+ * reported and retried.
  *
- * @param options.gatherMs how long frames may wait for further frames, in milliseconds, so that all
- * are claimed together
+ * @param options.gatherMs how long frames may wait for further ones, in milliseconds
  * @param options.source belongs to the caller, who closes it after this consumer
- * @param options.onUnreadable called for a frame that this version cannot read; the frame is kept
- * and handed out again every minute, because a newer version may be able to read it
- * @param options.onLocksLost called with the number of claimed frames that another consumer may
- * also have
+ * @param options.onUnreadable called for a frame that this version cannot read; it is handed out
+ * again every minute, because a newer version may be able to
+ * @param options.onLocksLost called with the number of frames that another consumer may also have
  */
 export function createFrameConsumer(options: {
   source: JobSource
@@ -101,10 +87,7 @@ export function createFrameConsumer(options: {
 /** Claims the frames of one batch after another. */
 function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal: AbortSignal }) {
   const { claims, clock, signal } = options
-  /**
-   * Claimed frames that are in no batch yet: they did not fit into the last batch, or `complete`
-   * claimed them when it completed other frames.
-   */
+  /** Claimed frames that did not fit into the last batch, or that its completion claimed. */
   let carried: ClaimedFrame[] = []
   /** True if the last batch was full, so that more frames are probably waiting. */
   let isBacklogged = false
@@ -118,11 +101,10 @@ function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal:
     putBack: (frames: readonly ClaimedFrame[]) => void carried.unshift(...frames),
 
     /**
-     * Claims as many waiting frames as fit; returns an empty list if no frame waits.
+     * Claims as many waiting frames as fit; returns an empty list if none waits.
      *
-     * @param waiting the number of frames that were waiting a moment ago; `Infinity` if not known.
-     * After this many claims the waiting frames are counted again, because a claim that finds no
-     * frame costs as much as any other
+     * @param waiting how many were waiting a moment ago; `Infinity` if not known. After so many
+     * claims they are counted again, because a claim that finds none costs as much as any other
      */
     async fill(limits: BatchLimits, waiting: number): Promise<ClaimedFrame[]> {
       const frames: ClaimedFrame[] = []
@@ -147,8 +129,7 @@ function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal:
       const room = createBatchRoom(limits)
       for (let at = 0; at < frames.length; at += commandsAtOnce) {
         const some = frames.slice(at, at + commandsAtOnce)
-        // If more frames wait, the command that completes a frame also claims another. Separate
-        // commands would need twice as many round trips.
+        // The command that completes a frame also claims another: half the round trips.
         const claimNext = isBacklogged && !signal.aborted && room.left() >= some.length
         const next = await claims.complete(some, { claimNext })
         for (const frame of next) room.add(frame)

@@ -3,10 +3,7 @@ import { readInstallation, whileConnected, type Redis } from '@intake/redis'
 import { startPolling, withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
-/**
- * A queue of record ids that are delivered to the outside, independently of the queues that store
- * records.
- */
+/** Record ids that are delivered to the outside, apart from the queues that store records. */
 export interface DeliveryQueue {
   name: string
   retryDelaysMs: readonly number[]
@@ -14,9 +11,7 @@ export interface DeliveryQueue {
 
 export const attemptsOf = ({ retryDelaysMs }: DeliveryQueue) => retryDelaysMs.length + 1
 
-/**
- * The key of BullMQ's own data about a queue. While it exists, deliveries are added to the queue.
- */
+/** BullMQ's own data about a queue. While it exists, deliveries are added. */
 export const deliveryMark = (name: string) => `${queuePrefix}:${name}:meta`
 
 /** `deliver` rejects with this error if no later attempt can succeed. */
@@ -50,18 +45,16 @@ const markIntervalMs = 10_000
 const markTimeoutMs = 5_000
 
 /**
- * Delivers each id of the queue at least once. All processes that call this function share the
- * deliveries: each delivery in progress belongs to one of them. A delivery that rejects is repeated
- * after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it fails after the
- * last delay, or with a `FinalDeliveryError`.
+ * Delivers each id of the queue at least once, shared by all processes that call this. A delivery
+ * that rejects is repeated after the next of `retryDelaysMs`, varied by up to a tenth, and given up
+ * after the last or with a `FinalDeliveryError`.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.atOnce how many deliveries may be in progress in this process
- * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
- * After `signal` has aborted, the result of `deliver` is ignored
- * @returns `close` ends deliveries in progress. They are repeated later, as if they had not started.
- * It resolves within two seconds, even if Redis does not respond; a delivery that is unfinished by
- * then is reported to `onError`, and ends when the caller closes the connection
+ * @param options.deliver has a timeout of its own; `attempt` counts from 1. Its result is ignored
+ * after `signal` has aborted
+ * @returns `close` returns deliveries in progress to the queue, as if they had not started. It
+ * resolves within two seconds, even if Redis does not respond, which is reported to `onError`
  */
 export function startDeliveries(options: {
   redis: Redis
@@ -92,8 +85,8 @@ export function startDeliveries(options: {
           }
           throw error instanceof FinalDeliveryError ? new UnrecoverableError(error.message) : error
         }
-        // The job is returned to the queue, because a failure would use up one of its attempts. A
-        // job that cannot be returned waits until its lock expires.
+        // A failure would use up an attempt. A job that cannot be returned waits until its lock
+        // expires.
         const returned = job.moveToWait(token)
         await withTimeout(returned, returnTimeoutMs, 'returning a delivery').catch(onError)
         throw new WaitingError()
@@ -102,8 +95,7 @@ export function startDeliveries(options: {
     {
       ...shared,
       concurrency: atOnce,
-      // Unlimited, because a process that is killed repeatedly must not use up the attempts of a
-      // delivery.
+      // A process that is killed repeatedly must not use up the attempts of a delivery.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: {
         backoffStrategy: (attemptsMade) =>
@@ -122,17 +114,13 @@ export function startDeliveries(options: {
   return {
     async close() {
       closing.abort()
-      // Limits the time, because BullMQ's `close` waits for Redis, and ignores `force` once closing
-      // has started.
+      // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
     },
   }
 }
 
-/**
- * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may continue
- * after that.
- */
+/** Settles like `work`, which may continue, or rejects as soon as the signal aborts. */
 async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   let abort = () => {}
@@ -148,8 +136,7 @@ async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<
 }
 
 /**
- * @param jobId the id of the record, a dot and the sender, so that ids can be counted by sender
- * without reading the jobs
+ * @param jobId the record's id, a dot and the sender: ids are counted by sender without the jobs
  */
 export function parseJobId(jobId: string): { id: string; sender: string } {
   const [id = '', sender = ''] = jobId.split('.')
@@ -157,8 +144,8 @@ export function parseJobId(jobId: string): { id: string; sender: string } {
 }
 
 /**
- * Keeps the mark of a queue that says whether deliveries are wanted. The mark is written again at
- * intervals, because Redis can lose it. While Redis belongs to no installation, nothing is written.
+ * Keeps the mark that says whether deliveries are wanted. It is written again at intervals, because
+ * Redis can lose it; but not while Redis belongs to no installation.
  */
 export function markDeliveries(options: {
   redis: Redis

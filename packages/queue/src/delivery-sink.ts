@@ -7,20 +7,19 @@ import { queuePrefix } from './names.ts'
 /** Adds record ids to a queue of deliveries, whose deliveries another process makes. */
 export interface DeliverySink {
   /**
-   * Adds the deliveries that the queue does not know. It knows unfinished deliveries. It also knows
-   * the last 20,000 that were delivered (for a day) and the last 1,000 that were given up (for a
-   * week). Resolves to the number of deliveries that got no place. The queue has 10,000 places, and
-   * a sender gets no more places once it holds as many as are free. So one sender alone fills at
-   * most half, two fill at most a third each, and there is always room for another sender. After an
-   * error any of the deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know: it knows unfinished ones, the last 20,000
+   * that were delivered (for a day) and the last 1,000 that were given up (for a week). Adds
+   * nothing while no process wants them (see `markDeliveries`). After an error any may be in the
+   * queue.
    *
-   * Adds nothing while no process wants the deliveries (see `markDeliveries`).
+   * Resolves to the number that got no place. Of 10,000 places, a sender gets no more once it holds
+   * as many as are free. So one sender fills at most half, two a third each, and another always
+   * finds room.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
-   * Resolves to how a delivery ended: the message of its last failure, or an empty text if it
-   * succeeded. Resolves to `waiting` before its first attempt has ended, and to undefined if the
-   * queue does not know it.
+   * Resolves to the message of the last failure (empty after a success), to `waiting` before the
+   * first attempt has ended, and to undefined if the queue does not know the delivery.
    */
   outcome(delivery: Delivery): Promise<{ failure: string } | 'waiting' | undefined>
   close(): Promise<void>

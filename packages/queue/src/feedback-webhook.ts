@@ -3,10 +3,7 @@ import type { DeliveryQueue } from './deliveries.ts'
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
-/**
- * The delays of a request add up to about three days, as the Standard Webhooks specification
- * recommends.
- */
+/** They add up to about three days, as the Standard Webhooks specification recommends. */
 const retryDelaysMs = [
   5 * second,
   5 * minute,

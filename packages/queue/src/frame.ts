@@ -2,10 +2,7 @@ import * as zlib from 'node:zlib'
 import { createUuidV7, timeOfUuidV7 } from '@intake/contract'
 import { decompress as decompressZstd } from 'fzstd'
 
-/**
- * How bytes are compressed. Compressed bytes of one coding concatenate to a valid stream, so an
- * insert can combine many frames without decompressing them.
- */
+/** Bytes of one coding concatenate to a valid stream, so an insert combines frames as they are. */
 export const codings = ['gzip', 'zstd'] as const
 export type Coding = (typeof codings)[number]
 
@@ -14,17 +11,12 @@ export interface Compressed {
   bytes: Buffer
 }
 
-/**
- * The content of one queue job: rows of one kind and one partition, as compressed NDJSON.
- */
+/** The content of one queue job: rows of one kind and partition, as compressed NDJSON. */
 export interface Frame extends Compressed {
   rows: number
   /** Length of the NDJSON in bytes, before compression: it determines what the insert costs. */
   jsonBytes: number
-  /**
-   * The trace context of the frame, as `traceparent` of W3C Trace Context; absent if it is not
-   * traced.
-   */
+  /** The context of the frame, as in W3C Trace Context; absent if it is not traced. */
   traceparent?: string | undefined
 }
 
@@ -37,9 +29,9 @@ export interface NewFrame extends Frame {
 const version = 2
 
 /**
- * The job data of a frame: plain JSON with the compressed bytes as base64, under the name of their
- * coding, and their CRC-32. `openFrame` ignores fields that it does not know, so a further optional
- * field needs no new `v`. Nor does a further coding: a version that does not know it finds no bytes.
+ * The job data: compressed bytes as base64 under the name of their coding, and their CRC-32.
+ * `openFrame` ignores fields that it does not know, so neither an optional field nor a further
+ * coding needs a new `v`.
  */
 interface Envelope extends Partial<Record<Coding, string>> {
   v: typeof version
@@ -49,10 +41,7 @@ interface Envelope extends Partial<Record<Coding, string>> {
   traceparent?: string | undefined
 }
 
-/**
- * Thrown when this version cannot read the job data as a frame. The job must be kept, never
- * dropped.
- */
+/** This version cannot read the job data. The job must be kept, never dropped. */
 export class FrameError extends Error {
   override name = 'FrameError'
 }
@@ -62,10 +51,7 @@ export function createFrame({ rows, jsonBytes, coding, bytes, traceparent }: Fra
   return { v: version, rows, jsonBytes, ...content, ...(traceparent && { traceparent }) }
 }
 
-/**
- * @throws {FrameError} when the version or the coding is unknown, a field is missing, or the
- * checksum differs.
- */
+/** @throws {FrameError} unknown version or coding, a missing field, or another checksum */
 export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>
@@ -83,17 +69,14 @@ export function openFrame(data: unknown): Frame {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /**
- * Creates the id of a frame's job: a UUIDv7 with the time of the oldest row, then the number of
- * rows and their bytes, so that a queue's content can be read from its ids (see backlog.ts).
+ * A UUIDv7 with the time of the oldest row, its number of rows and their bytes: a backlog is read
+ * from ids alone (backlog.ts).
  */
 export function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string {
   return `${createUuidV7(Math.max(0, receivedAtMs))}-${rows}-${jsonBytes}`
 }
 
-/**
- * Returns when the oldest row of the job arrived, in milliseconds since 1970; undefined if its id
- * contains no time.
- */
+/** Arrival of the oldest row, in milliseconds since 1970; undefined if the id has no time. */
 export function readJobTime(id: string): number | undefined {
   return /^[\da-f]{8}-[\da-f]{4}-7/.test(id) ? timeOfUuidV7(id) : undefined
 }
@@ -107,15 +90,10 @@ const zstd: Zstd = zlib as Zstd
 
 /** The number of the parameter `ZSTD_c_compressionLevel`. */
 const zstdLevel = 100
-/**
- * Level 2 of gzip is as fast as level 1, and its output is up to 5 % smaller
- * (docs/decisions/0006-hot-path.md).
- */
+/** As fast as level 1, with output up to 5 % smaller (docs/decisions/0006-hot-path.md). */
 const gzipLevel = 2
 
-/**
- * Compresses as zstd, which costs a third of gzip's CPU time, or as gzip if this Node has no zstd.
- */
+/** Compresses as zstd, at a third of gzip's CPU time, or as gzip if this Node has no zstd. */
 export function compress(data: string | Buffer): Compressed {
   const bytes = zstd.zstdCompressSync?.(data, { params: { [zstdLevel]: 1 } })
   if (bytes !== undefined) return { coding: 'zstd', bytes }
@@ -123,8 +101,7 @@ export function compress(data: string | Buffer): Compressed {
 }
 
 /**
- * Decompresses any coding on any Node; zstd in JavaScript if this Node has no zstd, because its
- * gateways may be of a newer one.
+ * Decompresses any coding on any Node, whose gateways may have a newer one.
  *
  * @throws {Error} when the bytes are damaged
  */

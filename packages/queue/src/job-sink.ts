@@ -9,8 +9,8 @@ export interface JobSink {
   ready(): Promise<void>
   /**
    * Adds a job, unless the queue has one with this id. Resolves when Redis, and its replicas if
-   * required, have confirmed the job. Rejects with `ReplyError` when Redis refuses it; after any
-   * other error the job may be in the queue.
+   * required, have confirmed it. Rejects with `ReplyError` when Redis refuses it; after any other
+   * error it may be in the queue.
    */
   add(id: string, data: unknown): Promise<void>
   close(): Promise<void>
@@ -21,19 +21,17 @@ const attempts = Number.MAX_SAFE_INTEGER
 
 function newQueue(name: string, options: QueueOptions): Queue {
   const queue = new Queue(name, options)
-  // The owner of the connection reports its errors; without this listener they would be reported
-  // twice.
+  // The owner of the connection already reports its errors.
   queue.on('error', () => {})
   return queue
 }
 
 /**
- * Opens a queue in Redis, or one shard of it. The connection belongs to the caller.
+ * Opens a queue in Redis, or one shard of it, on a connection of the caller.
  *
  * @param options.acks requires that replicas confirm a job, too; uses the same connection
- * @param options.requireExamined called by `ready` with the hash tag of the queue. Rejects while
- * there is no connection, or while the queue may have lost its jobs. Uses the same connection.
- * Default: only checks that there is a connection
+ * @param options.requireExamined called with the hash tag of the queue. Rejects while there is no
+ * connection (the default), or while the queue may have lost its jobs
  */
 export function createJobSink(options: {
   redis: Redis
@@ -52,10 +50,7 @@ export function createJobSink(options: {
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
 
-  /**
-   * Opens the queue. Replaces a queue whose first connection to Redis failed, because BullMQ never
-   * recovers it.
-   */
+  /** BullMQ never recovers a queue whose first connection failed, so such a one is replaced. */
   function open(): Promise<Queue> {
     opening ??= (async () => {
       const queue = newQueue(queueNames[kind], { connection: redis, prefix })
@@ -83,8 +78,7 @@ export function createJobSink(options: {
     },
 
     async close() {
-      // BullMQ's `close` would wait for a connection, and the owner may close the connection only
-      // afterwards.
+      // BullMQ's `close` would wait for a connection, which the owner may close only afterwards.
       if (redis.status !== 'ready') return
       await opened?.close()
     },

@@ -3,17 +3,11 @@ import type { Redis } from '@intake/redis'
 import { queueNames, queueSettings, type QueueName } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 
-/**
- * A claimed job: no other consumer gets it while its lock is renewed. Only the source that has
- * returned it takes it back.
- */
+/** No other consumer gets it while its lock is renewed. Only its own source takes it back. */
 export interface ClaimedJob {
   id: string
   data: unknown
-  /**
-   * How often the job has been handed out, including this time; an estimate after a restart of
-   * Redis.
-   */
+  /** Counts this time, too; an estimate after a restart of Redis. */
   attempts: number
 }
 
@@ -28,17 +22,16 @@ export interface Waiting {
 export interface JobSource {
   peek(): Promise<Waiting>
   /**
-   * Whether the queue has postponed jobs. A job whose delay has passed remains among them until
-   * `claim` is called, so `peek` does not see it.
+   * Whether there are postponed jobs. One whose delay has passed stays among them until `claim`.
    */
   hasPostponed(): Promise<boolean>
   /** Claims the oldest job; undefined when there is none. */
   claim(): Promise<ClaimedJob | undefined>
   /**
-   * Removes a job from the queue permanently.
+   * Removes a job permanently.
    *
-   * @param options.claimNext also claims the oldest waiting job, in the same round trip
-   * @returns the claimed job; undefined if there is none
+   * @param options.claimNext also claims the oldest waiting job, in the same round trip, and
+   * returns it
    */
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
   /** Makes a job available again, no earlier than after `ms`. */
@@ -52,15 +45,14 @@ export interface JobSource {
 }
 
 /**
- * A job of a killed worker is redelivered after at most 30 seconds: 15 until its lock expires, then
- * up to two intervals of the check for expired locks, which runs every 7.5 seconds.
+ * A job of a killed worker is redelivered after at most 30 seconds: its lock expires, then come up
+ * to two checks for expired locks.
  */
 const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * Opens a queue in Redis, or one shard of it, using BullMQ's functions for manual job processing.
- * The connection belongs to the caller.
+ * Opens a queue, or one shard of it, for BullMQ's manual processing, on the caller's connection.
  */
 export function createJobSource(options: {
   redis: Redis
@@ -80,16 +72,10 @@ export function createJobSource(options: {
   worker.on('error', onError)
   void worker.startStalledCheckTimer()
 
-  /**
-   * Returns the key of one of BullMQ's lists. The lists are read directly, because BullMQ's getters
-   * would read whole jobs. `test/conformance/jobs.test.ts` checks the names.
-   */
+  /** BullMQ's getters would read whole jobs. test/conformance/jobs.test.ts checks the names. */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
   let claims = 0
-  /**
-   * Creates a new token for each claim, so that a job that was redelivered cannot be completed by
-   * its former claim.
-   */
+  /** Each claim has its own token: a redelivered job cannot be completed by its former claim. */
   const createToken = () => `${worker.id}:${++claims}`
 
   return {

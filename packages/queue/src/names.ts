@@ -1,6 +1,5 @@
 /**
- * The hash tag of the queue keys. It keeps the keys in one slot of a Redis Cluster. Only the log
- * queue may have further shards, whose keys have other tags (shards.ts).
+ * The hash tag that keeps the keys in one slot of a Redis Cluster; shards have others (shards.ts).
  */
 export const queuePrefix = '{intake}'
 
@@ -10,10 +9,9 @@ export type QueueName = keyof typeof queueNames
 export const queueKinds = Object.keys(queueNames) as QueueName[]
 
 /**
- * The lists and sets in which BullMQ keeps the ids of jobs that are not completed. A job moves
- * between them in one step. Intake's jobs are never prioritized and never fail, and only earlier
- * versions of BullMQ use `paused`. `prioritized`, `failed` and `paused` are read anyway, so that no
- * frame is missed.
+ * BullMQ's lists and sets of jobs that are not completed. A job moves between them in one step.
+ * Intake's jobs are never in `prioritized` or `failed`, nor in `paused` of earlier BullMQs; they
+ * are read so that no frame is missed.
  */
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const

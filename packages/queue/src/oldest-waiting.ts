@@ -4,9 +4,9 @@ import { queueNames, queuePrefix } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 
 /**
- * Resolves to the arrival of the oldest record in the frames of logs and feedback that no worker has
- * claimed, in milliseconds since 1970; to undefined if no frame waits, or the id of the oldest has
- * no time. Reads one id from each queue.
+ * Resolves to the arrival of the oldest record that no worker has claimed, of logs and feedback, in
+ * milliseconds since 1970; to undefined if none waits or its id has no time. Reads one id of each
+ * queue.
  *
  * @param shards the shards of the log queue
  */

@@ -27,10 +27,8 @@ export interface FrameProducer {
 export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
 
 /**
- * Creates the producer of one queue.
- *
- * @param options.sink the sink of all frames, or what chooses one for each frame. Sinks belong to
- * the caller, who closes them after the last frame has settled
+ * @param options.sink the sink of all frames, or what chooses one for each. Sinks belong to the
+ * caller, who closes them after the last frame has settled
  */
 export function createFrameProducer(options: {
   sink: JobSink | RouteFrame
@@ -43,8 +41,8 @@ export function createFrameProducer(options: {
       const data = createFrame(frame)
       const id = createJobId(frame)
       /**
-       * The sink that may have stored the frame. The frame is offered to no other one, because both
-       * would deliver it.
+       * The sink that may have stored the frame. No other one gets it, because both would deliver
+       * it.
        */
       let holder: JobSink | undefined
 

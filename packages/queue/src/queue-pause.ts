@@ -4,10 +4,8 @@ import { queueNames, type QueueName } from './names.ts'
 import { shardPrefix, shardsMax } from './shards/shards.ts'
 
 /**
- * Pauses queues: no worker claims a frame of a paused queue, and gateways continue to add frames.
- * Workers store the frames that they have claimed. Both methods may be repeated. The log queue is
- * paused with all shards that it can have, so that a shard that gets its first frame later is
- * paused too.
+ * Pauses queues: no worker claims their frames, and gateways still add some. Both methods may be
+ * repeated. The log queue is paused with all shards that it can have, also those without frames.
  */
 export interface QueuePause {
   pause(queues: readonly QueueName[]): Promise<void>

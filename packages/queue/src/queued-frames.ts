@@ -6,24 +6,15 @@ import { shardPrefix } from './shards/shards.ts'
 
 export interface QueuedFrame {
   id: string
-  /**
-   * True if a worker has claimed the frame, even if that worker has died; false if the frame is
-   * waiting or postponed.
-   */
+  /** Whether a worker has claimed the frame, even if that worker has died. */
   isClaimed: boolean
 }
 
-/**
- * The frames of a queue, or of one shard of it, read without claiming them. Every method is one
- * round trip.
- */
+/** The frames of a queue or shard, read without claiming them, each method in one round trip. */
 export interface QueuedFrames {
   /** All frames, read at one moment. */
   list(): Promise<QueuedFrame[]>
-  /**
-   * Resolves to the frame; to undefined if it has been completed since the ids were read; to a
-   * `FrameError` if this version cannot read it.
-   */
+  /** Resolves to undefined if the frame was completed, to an error if it cannot be read. */
   read(id: string): Promise<Frame | FrameError | undefined>
   /** Returns those of the `ids` whose frames are still in the queue. */
   remaining(ids: readonly string[]): Promise<string[]>

@@ -37,37 +37,29 @@ const roles = {
 } satisfies Record<RedisRole, RedisOptions>
 
 const clusterRoles = {
-  // With a delay of 0, a command is not repeated if it failed because of a failover, or because the
-  // cluster is down. After MOVED, ASK and TRYAGAIN it is repeated, because these replies mean that
-  // it was not executed.
+  // With a delay of 0, a command is not repeated after a failover or while the cluster is down.
+  // After MOVED, ASK and TRYAGAIN it is, because it was not executed.
   producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
   consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
 } satisfies Record<RedisRole, ClusterOptions>
 
 /**
- * Error codes of a server that is not the primary, or is being demoted. (`UNBLOCKED` ends a
- * blocking read on a server that is being demoted.) After a failover, the same address or the
- * sentinels lead to the new primary, but only with a new connection.
+ * Error codes of a server that is no primary, or is being demoted (`UNBLOCKED` ends a blocking
+ * read). The same address or the sentinels lead to the new primary, but only with a new connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
-/**
- * For this time after an error of `notPrimary` has closed a connection, further ones do not close
- * it. All commands in flight get such an error, and each would otherwise close the connection.
- */
+/** All commands in flight get such an error, and only the first may close the connection. */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000
 
 const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
 
 /**
- * Opens a connection that reconnects until `disconnect()` or `quit()` is called. It also reconnects
- * when the server has become a replica. The replica refuses the next write: that command fails,
- * nothing is written, and the connection is opened again.
+ * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has
+ * become a replica: it refuses the next write, which fails, and the connection is opened again.
  *
- * @param options.url in any form that `parseRedisUrl` accepts; the user and the password in a
- * `Secret` may change
- * @param options.onError called for every connection error; without it an error would crash the
- * process
+ * @param options.url as `parseRedisUrl` accepts; user and password in a `Secret` may change
+ * @param options.onError called for every connection error, which would otherwise end the process
  * @throws {RedisUrlError}
  */
 export function connectRedis(options: {
@@ -133,16 +125,14 @@ function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }
     sentinelRetryStrategy: retryDelay,
     sentinelReconnectStrategy: retryDelay,
     sentinelCommandTimeout: connectTimeoutMs,
-    // If ioredis 6.0.0 detects a failover while it connects, it closes the connection and never
-    // opens it again. So its detector is off.
+    // If ioredis 6.0.0 detects a failover while it connects, it closes and never opens again.
     failoverDetector: false,
   } satisfies RedisOptions
 }
 
 /**
- * Connects to a cluster. ioredis forgets a node that it has lost. The next command or refresh of
- * the slots finds the node again. When all nodes are lost, ioredis looks up the hosts in the URL
- * again.
+ * ioredis forgets a node that it has lost; the next command or refresh of the slots finds it. When
+ * all are lost, it looks up the hosts in the URL again.
  */
 function connectCluster(
   address: Extract<RedisAddress, { topology: 'cluster' }>,
@@ -155,8 +145,7 @@ function connectCluster(
     ...clusterRoles[role],
     enableOfflineQueue,
     retryDelayOnTryAgain: 100,
-    // For a moment after a failover, two nodes may redirect commands to each other. So the client
-    // waits before it follows a redirection.
+    // For a moment after a failover, two nodes may redirect commands to each other.
     retryDelayOnMoved: 20,
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,
@@ -170,8 +159,8 @@ function connectCluster(
       ...(tls && { tls: {} }),
     },
   })
-  // If `disconnect` is called during a refresh of the slots, ioredis 6.0.0 starts its refresh timer
-  // again, which keeps the process alive. So after the end a refresh does nothing.
+  // ioredis 6.0.0 starts its refresh timer again if `disconnect` is called during a refresh, which
+  // keeps the process alive.
   cluster.once('end', () => (cluster.refreshSlotsCache = () => {}))
   reportLostPrimary(cluster)
   cluster.on('error', (error: Error) => onError(causeOf(error)))

@@ -3,9 +3,8 @@ import { isConnected } from './servers.ts'
 import { causeOf } from './cluster/errors.ts'
 
 /**
- * Wraps a command so that it rejects at once while there is no connection. Without the wrapper, a
- * connection of role `consumer` would queue the commands, and run them all when Redis is available
- * again.
+ * Makes a command reject at once while there is no connection. A connection of role `consumer`
+ * would queue such commands, and run them all later.
  */
 export function whileConnected<Args extends unknown[], Result>(
   redis: Pick<Redis, 'status'>,
@@ -17,12 +16,7 @@ export function whileConnected<Args extends unknown[], Result>(
   }
 }
 
-/**
- * Watches a connection.
- *
- * @returns a function that says why there is no connection, in words for an operator; undefined
- * while there is one
- */
+/** Returns a function that says why there is no connection, in words for an operator. */
 export function createConnectionCheck(redis: Redis): () => string | undefined {
   let lastError: Error | undefined
   const fail = (error: Error) => (lastError = causeOf(error))
@@ -31,8 +25,7 @@ export function createConnectionCheck(redis: Redis): () => string | undefined {
   redis.on('ready', () => (lastError = undefined))
   return () => {
     if (isConnected(redis)) return undefined
-    // If no address of a host with several addresses can be reached, the error has a code but no
-    // message.
+    // If no address of a host can be reached, the error has a code but no message.
     const { message, code } = (lastError ?? {}) as NodeJS.ErrnoException
     return `not connected: ${message || code || 'no response yet'}`
   }

@@ -6,9 +6,9 @@ import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 
 export interface Examination {
   /**
-   * Resolves if the socket for keys of this hash tag leads to a primary that has a mark of the
-   * installation. The role and the mark are read through that same socket. If Redis was replaced or
-   * lost its data while there was no connection, the examination of the new socket fails.
+   * Resolves if the socket for keys of this hash tag leads to a primary with a mark of the
+   * installation, both read through that same socket. So it rejects if Redis was replaced or lost
+   * its data while there was no connection.
    *
    * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
    * fails, or when there is no connection
@@ -17,12 +17,11 @@ export interface Examination {
 }
 
 /**
- * Examines the servers of one connection. Each socket is examined once, when it is first used.
+ * Examines each socket of a connection once, when it is first used.
  *
- * @param options.tags hash tags that have a mark. A server that holds none of these tags needs no
- * mark, but must be a primary
- * @param options.refusalOf returns the reason why nothing may be written to the server of a hash
- * tag, if another check has found one
+ * @param options.tags hash tags that have a mark. A server with none of them must only be a primary
+ * @param options.refusalOf why nothing may be written to the server of a hash tag, if known
+ * otherwise
  */
 export function createExamination(options: {
   redis: Redis

@@ -5,10 +5,9 @@ import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 const timeoutMs = 10_000
 
 /**
- * Makes a connection use the user and password of a URL, also after they change. The same applies
- * to the connections that BullMQ duplicates from it. An open connection authenticates again between
- * two commands, so no command fails. If Redis refuses the new credentials, the open connection
- * keeps its old user. New connections still use the new credentials.
+ * Makes a connection, and those that BullMQ duplicates from it, use the user and password of a URL,
+ * also after they change. An open connection authenticates again between two commands, so no
+ * command fails. If Redis refuses, it keeps its old user, and new connections use the new one.
  *
  * @param options.onError called when Redis refuses the credentials, or does not respond
  */
@@ -21,9 +20,8 @@ export function followCredentials<Connection extends Server | Cluster>(
   let known: { username?: string | undefined; password?: string | undefined } = {}
 
   /**
-   * Makes new connections use the credentials in the current URL. If the URL cannot be parsed, this
-   * function reports the error and uses the previous credentials. It must not throw, because event
-   * listeners call it.
+   * Makes new connections use the current credentials, or the previous ones if the URL cannot be
+   * parsed, which is reported. Must not throw, because event listeners call it.
    */
   function assignCurrent(target: RedisOptions): void {
     try {
@@ -50,8 +48,7 @@ export function followCredentials<Connection extends Server | Cluster>(
     assignCurrent((redis.options.redisOptions ??= {}))
     for (const node of redis.nodes('all')) renew(node)
   })
-  // A cluster client connects to a node later, with a copy of the original options. So each new
-  // node gets the current credentials here.
+  // A cluster client connects to a node later, with a copy of the original options.
   if (redis instanceof Cluster) {
     redis.on('+node', (node: Server) => assignCurrent(node.options))
   }

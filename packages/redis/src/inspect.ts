@@ -23,10 +23,7 @@ export interface RedisFacts {
     maxBytes: number
     /** The memory of the machine; 0 if unknown. */
     machineBytes: number
-    /**
-     * The maximum number of fields of a hash that is stored compactly; undefined if Redis does not
-     * allow reading this setting.
-     */
+    /** Fields of a hash that is stored compactly; undefined if this setting is not readable. */
     compactHashFields: number | undefined
   }
 }
@@ -39,10 +36,7 @@ export interface RedisInspection {
 }
 
 /**
- * Reads what an operator configures in Redis, and the state of its servers.
- *
- * @param options.tags hash tags of keys; all servers that hold such keys, and their replicas, are
- * read
+ * @param options.tags all servers with keys of these hash tags, and their replicas, are read
  * @throws if Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(

@@ -2,10 +2,7 @@ import type { Redis } from './connect.ts'
 import { execAll } from './replies.ts'
 import { mainTag } from './servers.ts'
 
-/**
- * The key of the installation's mark. The mark is written once, when an installation is set up. A
- * Redis without the mark is new or has lost its data.
- */
+/** The mark that setup writes once. A Redis without it is new or has lost its data. */
 export const installationKey = installationKeyOf(mainTag)
 
 /** Returns the key of the mark for one hash tag: in a cluster each server has a mark. */
@@ -17,19 +14,17 @@ export async function readInstallation(redis: Redis): Promise<string | null> {
   return redis.get(installationKey)
 }
 
-/**
- * Writes a mark into this Redis, unless it already has one. Resolves to the mark that it has then.
- */
+/** Writes a mark, unless there is one. Resolves to the mark that Redis has then. */
 export async function claimInstallation(redis: Redis, installation: string): Promise<string> {
   return (await redis.set(installationKey, installation, 'NX', 'GET')) ?? installation
 }
 
 /**
- * Reads a Redis hash of the installation: its fields and their values, one after the other. They are
- * not made into an object, because that would block the process while a hash has 100,000 fields.
+ * Reads the fields and values of a hash, one after the other: an object of 100,000 fields would
+ * block the process.
  *
- * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty
- * result would be wrong
+ * @throws {Error} if Redis belongs to no installation: it has lost its data, and an empty result
+ * would be wrong
  */
 export async function readInstallationHash(
   redis: Redis,

@@ -7,9 +7,8 @@ import { mainTag } from './servers.ts'
 import { lostItsData, type PollOptions, type RedisPoll } from './state.ts'
 
 /**
- * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
- * both when the connection becomes ready, because the new connection may lead to another Redis.
- * Before the first response the intervals are shorter.
+ * Polls the state every `intervalMs`, and the configuration every three seconds; both at once when
+ * the connection becomes ready, because it may lead to another Redis.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  */
@@ -20,8 +19,7 @@ export function pollRedisState(options: PollOptions & { redis: Redis }): RedisPo
   const polling = startPolling({ poll: () => server.read(), intervalMs, onError })
   function onReady(): void {
     server.forgetConfig()
-    // If the server refuses writes (for example because it is a replica), a poll may close the
-    // connection. A poll at once after each reconnection would then loop without a pause.
+    // A poll of a replica may close the connection: a poll after each reconnection would loop.
     if (server.state?.writeRefusal === undefined) polling.pollNow()
   }
   redis.on('ready', onReady)

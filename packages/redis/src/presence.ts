@@ -17,8 +17,8 @@ export interface ReportingProcesses {
 }
 
 /**
- * The key of a sorted set of processes. Each member is `<service>:<id>`, for a gateway followed by a
- * space and its URL. Its score is the time of the process's last report, by the clock of Redis.
+ * A sorted set: `<service>:<id>`, for a gateway followed by a space and its URL. The score is the
+ * time of the last report, by the clock of Redis.
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
@@ -26,10 +26,7 @@ const intervalMs = 10_000
 const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 
-/**
- * Writes nothing to a Redis that has no mark of an installation. A key in such a Redis could hide
- * that it has lost its data.
- */
+/** Writes nothing to a Redis without the mark: a key could hide that it has lost its data. */
 const announceScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local time = redis.call('TIME')
@@ -40,11 +37,9 @@ const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs. A process that shuts down gracefully removes its
- * report.
+ * Reports every ten seconds that a process runs. A graceful shutdown removes the report.
  *
  * @param options.url the URL at which clients reach the process
- * @param options.onError called when Redis did not confirm a report
  */
 export function startPresence(options: {
   redis: Redis

@@ -30,8 +30,8 @@ const forms =
 const ports = { cluster: 6379, sentinel: 26_379 }
 
 /**
- * Parses `REDIS_URL`. The user and the password are percent-encoded and apply to every server that
- * holds data. `sentinel_username` and `sentinel_password` in the query apply to the sentinels.
+ * User and password are percent-encoded and apply to every server that holds data;
+ * `sentinel_username` and `sentinel_password` in the query to the sentinels.
  *
  * @throws {RedisUrlError}
  */
@@ -73,10 +73,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { topology: 'sentinel', sentinels: list, name, sentinel, ...access }
 }
 
-/**
- * Returns the user and password for the servers that hold the data. Each is absent if it is not
- * set.
- */
+/** The user and password of the servers that hold the data; absent if not set. */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
   const { username, password } =
     address.topology === 'single' ? readCredentials(userinfoOf(address.url)) : address

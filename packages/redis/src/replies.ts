@@ -1,17 +1,14 @@
 import type { ChainableCommander } from 'ioredis'
 import type { Redis } from './connect.ts'
 
-/**
- * Returns the code of an error reply, such as `READONLY`. It is the word in capitals at the
- * beginning of the reply; empty if there is none.
- */
+/** The word in capitals at the beginning of an error reply, such as `READONLY`; empty if none. */
 export function replyCode(error: Error): string {
   return /^[A-Z]+/.exec(error.message)?.[0] ?? ''
 }
 
 /**
- * Whether a command failed because its key has a wrong value: a value of another type, a value that
- * is not an integer, or an integer that the command would make too large or too small.
+ * Whether the key has a wrong value: of another type, no integer, or one that the command would
+ * make too large or too small.
  */
 export function isDamaged(error: Error): boolean {
   return /^(WRONGTYPE|ERR (hash )?value is not an integer|ERR increment or decrement)/.test(
@@ -24,11 +21,7 @@ export function infoField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
 }
 
-/**
- * Executes a transaction and returns the replies of its commands.
- *
- * @throws the error of the first command that failed; the other commands may have been executed
- */
+/** @throws the error of the first command that failed; others may have been executed */
 export async function execAll(transaction: ChainableCommander): Promise<unknown[]> {
   const replies = await transaction.exec()
   if (replies === null) throw new Error('Redis has discarded the transaction')
@@ -38,10 +31,7 @@ export async function execAll(transaction: ChainableCommander): Promise<unknown[
   })
 }
 
-/**
- * Reads a hash of counts by API key. A damaged hash counts as empty, so what it counted is missing
- * from the counts of all API keys.
- */
+/** Reads a hash of counts by API key. A damaged one counts as empty. */
 export async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {
     return await redis.hgetall(key)

@@ -6,8 +6,8 @@ import { installationKey } from './installation.ts'
 import { mainTag } from './servers.ts'
 
 /**
- * The key of a hash of reports. Each field belongs to one process. Its value is the time of the
- * report in seconds, by the clock of Redis, a space, and the text.
+ * A hash with a field for each process: the time of the report in seconds, by the clock of Redis, a
+ * space, and the text.
  */
 const reportsKey = `${mainTag}:reports`
 /** A report that is older than this is not read. */
@@ -15,8 +15,8 @@ const freshSeconds = 15
 const leaveTimeoutMs = 1_000
 
 /**
- * Writes nothing to a Redis that has no mark of an installation (see `startPresence`). Removes the
- * reports of processes that were killed.
+ * Writes nothing to a Redis without a mark (see `startPresence`). Removes reports of killed
+ * processes.
  */
 const reportScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -30,11 +30,8 @@ return redis.call('HSET', KEYS[2], ARGV[1], string.format('%d', now) .. ' ' .. A
 const readScript = `return {redis.call('TIME'), redis.call('HVALS', KEYS[1])}`
 
 /**
- * Reports every five seconds what other processes cannot read elsewhere. A process that shuts down
- * gracefully removes its report.
- *
- * @param options.report returns the text of the report
- * @param options.onError called when Redis did not confirm a report
+ * Reports every five seconds what other processes cannot read elsewhere. A graceful shutdown
+ * removes the report.
  */
 export function startReports(options: {
   redis: Redis

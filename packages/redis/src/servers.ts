@@ -3,8 +3,8 @@ import { findNode, groupByNode, nodeName, requireNode } from './cluster/nodes.ts
 import type { Redis } from './connect.ts'
 
 /**
- * The hash tag of all keys except reservations and the further shards of the log queue, which have
- * tags of their own. One node of a cluster holds all keys with this tag.
+ * The hash tag of all keys except reservations and further shards of the log queue; one node of a
+ * cluster has them.
  */
 export const mainTag = '{intake}'
 
@@ -17,8 +17,7 @@ export interface Primary {
 }
 
 /**
- * Returns the server that holds the keys of a hash tag, as far as the connection knows. Without a
- * cluster, that is the only server.
+ * The server with the keys of a hash tag, as far as known; without a cluster, the only one.
  *
  * @throws when a node of the cluster is lost
  */
@@ -49,19 +48,15 @@ export const tagPerPrimary = (redis: Redis, tags: readonly string[]): string[] =
     ? [...groupByNode(redis, tags).values()].map(([tag]) => tag)
     : tags.slice(0, 1)
 
-/**
- * Resolves when a command for keys of this hash tag can be sent at once.
- *
- * @throws when there is no connection to the server of these keys
- */
+/** @throws when there is no connection to the server of these keys */
 export async function requireConnection(redis: Redis, tag = mainTag): Promise<void> {
   if (redis.status !== 'ready') throw new Error('not connected to Redis')
   if (redis instanceof Cluster) await requireNode(redis, tag)
 }
 
 /**
- * Whether there is a connection for keys of the main hash tag. In a cluster, the client connects to
- * a node when it sends the first command to it. Before that, the result is true, too.
+ * Whether keys of the main hash tag can be reached. A cluster client connects to a node with its
+ * first command; before that, too.
  */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
@@ -70,10 +65,7 @@ export function isConnected(redis: Redis): boolean {
   return status === 'ready' || status === 'wait'
 }
 
-/**
- * Returns `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and
- * while the server is not known.
- */
+/** `host:port` of the server of a hash tag; empty without a cluster, and while not known. */
 export const nameOf = (redis: Redis, tag: string): string =>
   redis instanceof Cluster ? nodeName(redis, tag) : ''
 

@@ -13,10 +13,7 @@ export const lostItsData = 'Redis is new or has lost its data'
 export interface RedisState {
   /** Why the server accepts no writes, in words for an operator; undefined if it accepts them. */
   writeRefusal: string | undefined
-  /**
-   * Why the server could lose data that it has confirmed, in words for an operator; empty if it
-   * could not.
-   */
+  /** Why the server could lose what it has confirmed, in words for an operator. */
   durabilityViolations: string[]
   /** Whether Redis hides its settings and the operator asserts that they are correct. */
   isDurabilityAsserted: boolean
@@ -50,12 +47,9 @@ export interface StateOptions {
 }
 
 /**
- * Reads the state of the server that holds the keys of `tag`. If the server refuses writes or a
- * read, all values except `writeRefusal` are taken from `previous`. Only the server of `{intake}`
- * is asked for the installation and the time.
+ * Reads the server of `tag`. If it refuses writes or a read, all but `writeRefusal` is that of
+ * `previous`. Only the server of `{intake}` is asked for the installation and the time.
  *
- * @param options.readDurability reads whether the server could lose data, or returns the known
- * result
  * @throws when the server does not respond
  */
 export async function readState(
@@ -78,8 +72,7 @@ export async function readState(
       readMemory(primary.redis),
       isMain ? readInstallation(redis) : null,
     ])
-    // The time is read when no other command is pending, so that the round trip is as short as
-    // possible.
+    // No other command is pending, so that the round trip is as short as possible.
     const clock = isMain ? await readClock(primary.redis) : undefined
     return {
       writeRefusal,
@@ -97,9 +90,8 @@ export async function readState(
 }
 
 /**
- * Combines the states of several servers. The write refusal, the installation and the clock are
- * those of the first server. The memory is that of the fullest server. The violations of durability
- * are those of all servers.
+ * Write refusal, installation and clock are those of the first server, the memory that of the
+ * fullest one, the violations of durability those of all.
  */
 export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
   const { writeRefusal, installation, clock } = states[0]
@@ -132,25 +124,18 @@ async function readMemory(
 
 export interface RedisPoll {
   /**
-   * The state of Redis, for a cluster the combined state of all usable servers (see `worstOf`).
-   * While the server that holds the keys of `{intake}` does not respond, its last known state is
-   * used. Undefined until that server has responded once.
+   * In a cluster that of all usable servers (`worstOf`). While the server of `{intake}` does not
+   * respond, its last known state is used; undefined until it has responded once.
    */
   state(): RedisState | undefined
-  /**
-   * Milliseconds since the last response of the server that holds the keys of `{intake}`;
-   * `Infinity` before the first response.
-   */
+  /** Since the last response of the server of `{intake}`; `Infinity` before the first. */
   silentMs(): number
   /**
-   * Returns `host:port` and the reason for each server that refuses writes or has not responded for
-   * five seconds. The server of `{intake}` is not among them.
+   * `host:port` and the reason for each server besides that of `{intake}` that refuses writes or
+   * has not responded for five seconds.
    */
   unusableServers(): string[]
-  /**
-   * Returns the reason why nothing may be written to the server that holds the keys of a hash tag:
-   * the server is unusable, or Redis has lost its data. Returns undefined if there is no reason.
-   */
+  /** Why nothing may be written to the server of a hash tag: it is unusable or has lost its data. */
   refusalOf(tag: string): string | undefined
   close(): void
 }

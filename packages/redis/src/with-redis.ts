@@ -3,10 +3,7 @@ import { TimeoutError, withTimeout } from '@intake/runtime'
 import { findSilentServers } from './cluster/nodes.ts'
 import { connectRedis, type Redis } from './connect.ts'
 
-/**
- * Opens a connection to Redis, runs `work` with it, and closes it when `work` has ended or
- * `timeoutMs` have passed.
- */
+/** Runs `work` with a connection of its own, for at most `timeoutMs`. */
 export async function withRedis<T>(
   { url, timeoutMs }: { url: string; timeoutMs: number },
   work: (redis: Redis) => Promise<T>,
@@ -24,8 +21,7 @@ export async function withRedis<T>(
 }
 
 /**
- * Like `withTimeout` for commands of Redis. For a cluster, the error names the primaries that do
- * not respond.
+ * Like `withTimeout`. For a cluster, the error names the primaries that do not respond.
  *
  * @throws {TimeoutError}
  */

@@ -23,13 +23,12 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Resolves to the reason why Redis accepts no writes, in words for an operator; undefined if it
- * accepts them. In a cluster the reason names the server.
+ * Resolves to the reason why Redis accepts no writes, in words for an operator; in a cluster it
+ * names the server.
  *
- * Sends a write without effect, which Redis refuses for most of the reasons. Checks two other
- * reasons by itself. One is a primary with too few replicas. The other is a replica that is
- * configured to accept writes, although its next synchronization deletes them. Such a replica sends
- * no error that makes the client close the connection, so this function closes it.
+ * Redis refuses a write without effect for most of the reasons. Two are checked here: too few
+ * replicas; and a replica that accepts writes, although its next synchronization deletes them. No
+ * error makes the client leave such a one, so this function closes the connection.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -54,8 +53,8 @@ async function refusalOf(
   replicasMin: number,
 ): Promise<string | undefined> {
   try {
-    // The key is never written, so deleting it is a write without effect. If the keys of a cluster
-    // have moved, the connection also learns from the reply which server has them.
+    // Deletes a key that is never written. If the keys of a cluster have moved, the connection also
+    // learns where to.
     const deleted = redis.del(`${tag}:absent`)
     if (redis instanceof Cluster) await deleted
     const [, replication] = await Promise.all([deleted, primaryOf(redis, tag).info('replication')])
@@ -77,26 +76,20 @@ async function refusalOf(
 }
 
 /**
- * Describes why the server that holds the keys of a hash tag refused a command; in a cluster names
- * the server.
+ * Describes why the server of a hash tag refused a command; in a cluster names it.
  *
  * @throws the error if it is not an error reply of Redis
  */
 export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
   const refusal = describeRefusal(error)
-  // The other servers return CLUSTERDOWN when a server is lost, so the server that replied is not
-  // named.
+  // The servers that are left return CLUSTERDOWN, so the one that replied is not named.
   return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
 }
 
 const withServer = (redis: Redis, tag: string, refusal: string): string =>
   redis instanceof Cluster ? `${nameOf(redis, tag)}: ${refusal}` : refusal
 
-/**
- * Describes an error reply in words for an operator.
- *
- * @throws the error if it is not an error reply of Redis
- */
+/** @throws the error if it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
   if (!(error instanceof ReplyError)) throw error
   const code = replyCode(error as Error)
@@ -108,10 +101,7 @@ export class RefusedError extends Error {
   override name = 'RefusedError'
 }
 
-/**
- * Whether Redis refused a command, so that it was not executed. After any other error the command
- * may have been executed.
- */
+/** Whether a command was certainly not executed; after any other error it may have been. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || error instanceof RefusedError || isRedirectedTooOften(error)
 }
@@ -120,27 +110,23 @@ export function isRefusal(error: unknown): error is Error {
 export const commandRetries = { attemptTimeoutMs: 1_500, pauseMs: 100, isFinal: isRefusal } as const
 
 /**
- * Whether a command failed after too many redirections. ioredis says this only in the error's
- * message. The last error must have been a reply: after a lost connection, the command may have
- * been executed.
+ * ioredis says only in the message that there were too many redirections. The last error must be a
+ * reply: after a lost connection, the command may have been executed.
  */
 const isRedirectedTooOften = (error: unknown): boolean =>
   error instanceof Error &&
   error.message.startsWith('Too many Cluster redirections. Last error: ReplyError')
 
 /**
- * Rejects while there is no connection, or while a server uses all of its `maxmemory` (see
- * `isOutOfMemory`). Such a server stores nothing, but still deletes. Waits for the replies of all
- * servers, so that an unreachable server does not hide a full one.
- *
- * @param tags every server that holds keys of these hash tags is asked
+ * Rejects while there is no connection, or while a server uses all of its `maxmemory`: it then
+ * stores nothing, but still deletes. Waits for all servers, so that an unreachable one does not
+ * hide a full one.
  */
 export async function requireMemory(redis: Redis, tags: readonly string[] = [mainTag]) {
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // This write changes nothing, because XX requires an existing key and this key never exists.
-      // But a full Redis refuses the write.
+      // XX requires a key, and this one never exists: nothing changes, but a full Redis refuses it.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

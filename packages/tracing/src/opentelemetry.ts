@@ -42,9 +42,9 @@ const exportsMax = 4
 const closeTimeoutMs = 2_000
 
 /**
- * Creates traces with the SDK of OpenTelemetry. The SDK's standard environment variables configure
- * it. Spans wait in a queue of limited length and are sent in the background, so a collector that
- * is slow or down causes only a loss of spans. No text of a client becomes part of a span.
+ * Configured by the standard environment variables of OpenTelemetry. Spans wait in a bounded queue
+ * and are sent in the background, so a slow collector loses spans only. No text of a client becomes
+ * part of a span.
  */
 export function createTracing(options: {
   service: string
@@ -180,8 +180,7 @@ function toRequestSpan(span: OtelSpan): RequestSpan {
       end(status >= 500 ? String(status) : undefined)
     },
     link(cause) {
-      // The span of a request ends when its client disconnects, which may be before its frame is
-      // sent.
+      // It ends when its client disconnects, which may be before its frame is sent.
       if (span.isRecording()) for (const link of toLink(cause.traceparent)) span.addLink(link)
     },
   }
@@ -191,10 +190,7 @@ function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/**
- * Returns the context that a `traceparent` names; the root context if the text is not a
- * `traceparent`.
- */
+/** The root context if the text is not a `traceparent`. */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parent === null) return ROOT_CONTEXT

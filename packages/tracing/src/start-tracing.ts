@@ -3,9 +3,9 @@ import type { TracingConfig } from '@intake/config'
 import type { Tracing } from './tracing.ts'
 
 /**
- * Starts tracing. Resolves to undefined if tracing is off; OpenTelemetry is then not loaded.
+ * Resolves to undefined if tracing is off; OpenTelemetry is then not loaded.
  *
- * @param options.onError called for every problem of tracing; spans that were not sent are lost
+ * @param options.onError called for every problem; spans that were not sent are lost
  */
 export async function startTracing(options: {
   service: string
@@ -14,8 +14,7 @@ export async function startTracing(options: {
 }): Promise<Tracing | undefined> {
   const { service, config, onError } = options
   if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
-  // The SDK reads the endpoint only from the environment, but the setting may come from the file
-  // that `OTEL_EXPORTER_OTLP_ENDPOINT_FILE` names. So the value is put into the environment.
+  // The SDK reads only the environment, but the setting may come from a file (`…_ENDPOINT_FILE`).
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||= config.OTEL_EXPORTER_OTLP_ENDPOINT
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing({ service, onError })

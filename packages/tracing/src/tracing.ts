@@ -2,46 +2,29 @@
 export interface Span {
   /** The context of the span, as in the header `traceparent` of W3C Trace Context. */
   readonly traceparent: string
-  /**
-   * Ends the span.
-   *
-   * @param failure what failed, from a small set of words; absent if nothing failed
-   */
+  /** @param failure what failed, from a small set of words; absent if nothing failed */
   end(failure?: string): void
 }
 
 /** The span of a request, from its head to its response. */
 export interface RequestSpan {
   readonly traceparent: string
-  /**
-   * Ends the span. Call it when the response has been sent, or when the client has disconnected. In
-   * the second case `status` is undefined.
-   */
+  /** Call it when the response was sent; with no `status` when the client has disconnected. */
   end(response: { status: number | undefined; apiKeyId: string | undefined }): void
   /** Adds a link to a span that this request has caused, possibly together with other requests. */
   link(span: Span): void
 }
 
-/**
- * The spans of Intake. `startRequest` returns undefined if the request is not sampled.
- * `startEnqueue` and `startInsert` return undefined if none of the requests in the frame or insert
- * is sampled.
- */
+/** A span is undefined if the request, or each request in the frame or insert, is not sampled. */
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
-  /**
-   * Starts the span of a frame on its way to the queue. The span continues the trace of the first
-   * of `requests`, and links to the first 128 of them.
-   */
+  /** Continues the trace of the first of `requests`, and links to the first 128 of them. */
   startEnqueue(frame: {
     queue: string
     rows: number
     requests: readonly RequestSpan[]
   }): Span | undefined
-  /**
-   * Starts the span of an insert. The span continues the trace of the first of `traceparents`, and
-   * links to the first 128 of them.
-   */
+  /** Continues the trace of the first of `traceparents`, and links to the first 128 of them. */
   startInsert(insert: {
     table: string
     rows: number

@@ -22,8 +22,7 @@ export function createAnnounceMetrics(registry: Registry): (count: number) => vo
  *
  * @param options.redis a connection of the role `consumer`
  * @param options.onFailed called when too many requests wait
- * @returns `announce`, which takes rows of the feedback table as lines of JSON. It rejects if Redis
- * does not confirm the requests; the caller must then pass the rows again
+ * @returns `announce`, which takes rows as lines of JSON. If it rejects, pass them again
  */
 export function createFeedbackAnnouncer(options: {
   redis: Redis

@@ -2,8 +2,7 @@ const minMs = 1_000
 const maxMs = 60_000
 
 /**
- * Returns the pause in milliseconds after a failure that may end by itself: one second after the
- * first failure, then twice the previous pause, at most a minute.
+ * Returns the next pause in ms: one second after the first failure, then doubled, at most a minute.
  *
  * @param beforeMs the pause after the previous failure; 0 if there was none
  */

@@ -7,9 +7,8 @@ const postponeMinMs = 5_000
 const postponeMaxMs = 10 * 60_000
 
 /**
- * Moves frames from a queue into its table: takes a batch, inserts it, completes it. If no frame of
- * a batch could be stored, the function pauses before the next batch; the pause doubles up to a
- * minute. Resolves when the consumer has been closed.
+ * Takes a batch, inserts it, completes it. If no frame of a batch could be stored, pauses before
+ * the next one, doubled up to a minute. Resolves when the consumer has been closed.
  */
 export async function drainQueue(options: {
   consumer: Pick<FrameConsumer, 'take'>
@@ -40,8 +39,7 @@ export async function drainQueue(options: {
 }
 
 /**
- * Returns the milliseconds until a postponed frame is handed out again. This delay doubles each
- * time the frame is handed out. `attempts` also counts redeliveries after a worker has died. So a
+ * Doubles with each attempt. `attempts` also counts redeliveries after a worker has died, so a
  * frame that has outlived several workers waits longer.
  */
 function delayMs({ attempts }: ClaimedFrame): number {

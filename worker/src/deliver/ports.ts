@@ -6,15 +6,13 @@ import type { ClaimedFrame } from '@intake/queue/consume'
 export type RowStore = Pick<ClickHouse, 'insertRows'>
 
 /**
- * Receives every event of a worker's loops. There is one loop for each queue (`drainQueue`). The
- * methods are listed in about the order in which a batch calls them; `unreadable` and `locksLost`
- * can be called at any time.
+ * The events of a worker's loops, one for each queue, in about the order in which a batch calls
+ * them; `unreadable` and `locksLost` at any time.
  */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
   /**
-   * A command to Redis failed. If the loop is waiting for frames, the measured waiting time starts
-   * again at zero, so that the loop counts as alive.
+   * A command to Redis failed. A loop that waits for frames counts as alive: its wait begins anew.
    */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void

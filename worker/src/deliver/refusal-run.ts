@@ -1,9 +1,8 @@
 import { queueKinds, type QueueName } from '@intake/queue'
 
 /**
- * Counts the rows that ClickHouse has rejected since it last stored one. A single bad row has good
- * rows before and after it. A long run of rejections means that the table rejects every row. During
- * such a run, no row may be dead-lettered.
+ * Rejected rows since ClickHouse last stored one. A bad row has good ones before and after it; a
+ * long run means that the table rejects every row, and then none may be dead-lettered.
  */
 export interface RefusalRun {
   add(): void

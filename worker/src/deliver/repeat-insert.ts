@@ -13,12 +13,11 @@ export interface ConsecutiveFailures {
 }
 
 /**
- * Repeats an insert until it is confirmed. The pauses double from one second to a minute; each is
- * shortened at random by up to half. Resolves to undefined when the insert is confirmed, or to the
- * failure after which `shouldGiveUp` returned true.
+ * Repeats an insert until it is confirmed, with pauses from one second to a minute, shortened at
+ * random by up to half. Resolves to undefined, or to the failure after which `shouldGiveUp`
+ * returned true.
  *
- * @param options.signal when it is aborted, the retries stop and the promise rejects; the rows may
- * or may not be stored
+ * @param options.signal when it aborts, the promise rejects; the rows may or may not be stored
  */
 export async function repeatInsert(
   options: {

@@ -1,9 +1,7 @@
 import type { Frame } from '@intake/queue'
 import { compress, decompress } from '@intake/queue/frame'
 
-/**
- * Returns the rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed.
- */
+/** Returns each row as a line of JSON; empty when the bytes cannot be decompressed. */
 export function rowsOf(frame: Frame): string[] {
   try {
     return decompress(frame).toString().split('\n').filter(Boolean)

@@ -12,19 +12,13 @@ import { rowsOf, splitRows } from './split-frame.ts'
 import { traceInsert } from './trace-insert.ts'
 import { writeDeadLetter } from './write-dead-letter.ts'
 
-/**
- * After this many rejections, a batch of frames is split into halves. Each half is split again
- * after one rejection.
- */
+/** A batch is halved after this many rejections; each half after one. */
 const batchRefusalsMax = 2
-/**
- * After this many `split` failures, an insert is split. One failure is enough if it says that the
- * insert is too large.
- */
+/** An insert is halved after this many failures, or after one that says it is too large. */
 const splitFailuresMax = 2
 /**
- * A row that is inserted alone and fails with an unrecognised code becomes a dead letter once its
- * frame has had this many attempts. Attempts that ended with the death of a worker count, too.
+ * A row that fails alone with an unrecognised code becomes a dead letter after this many attempts
+ * of its frame, those ended by the death of a worker included.
  */
 const unknownCodeAttempts = 8
 
@@ -53,10 +47,9 @@ interface Part extends Frame {
  * announced now. While ClickHouse is unavailable or needs an operator, the insert is repeated
  * without limit.
  *
- * When ClickHouse rejects rows, or the insert may be too large, the insert is halved, down to
- * single rows. A rejected row is dead-lettered. If a single row fails in another way, its frame is
- * postponed, and other frames are not delayed. After a long run of rejections (`RefusalRun`), a
- * rejected row is not dead-lettered: its frame is postponed, too.
+ * If ClickHouse rejects rows, or the insert may be too large, it is halved, down to single rows. A
+ * rejected row is dead-lettered; after a long run of rejections (`RefusalRun`), and if a row fails
+ * in another way, its frame is postponed. Other frames are not delayed.
  *
  * Rejects only after `signal` has aborted; the rows may then be stored or not.
  */
@@ -126,8 +119,8 @@ async function announceStored(
 }
 
 /**
- * Returns the halves of an insert. Returns undefined for a single row, and for a single frame while
- * every row is rejected, because splitting is then useless.
+ * Returns undefined for a single row, and for a single frame while every row is rejected, because
+ * splitting is then useless.
  */
 function split(
   parts: readonly Part[],
@@ -145,10 +138,7 @@ function split(
   return [smaller.slice(0, middle), smaller.slice(middle)]
 }
 
-/**
- * Returns true if the part is a single row that is now a dead letter; otherwise the part must be
- * retried later. While the table rejects every row, no row becomes a dead letter.
- */
+/** Returns whether the part, a single row, is now a dead letter; otherwise it must be retried. */
 async function settle(
   part: Part,
   failure: ClickHouseError,
@@ -159,8 +149,7 @@ async function settle(
   const isRefused = failure.kind === 'rejected'
   const isAtFault =
     isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodeAttempts)
-  // Only a record becomes a dead letter. Rejected outcome counts remain in the queue until they can
-  // be stored.
+  // Rejected outcome counts remain in the queue until they can be stored.
   if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
     refusalRun.add()
     const [row = part.bytes.toString('base64')] = rows

@@ -11,41 +11,28 @@ import { createRefusalRuns, type RefusalRuns } from './refusal-run.ts'
 const mebibyte = 1024 * 1024
 
 /**
- * The limits of what a worker holds and inserts at once from each queue. docs/deploy/README.md says
- * how much memory they need.
+ * What a worker holds and inserts at once; docs/deploy/README.md says how much memory that needs.
  */
 const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, compressedBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
   feedback: { framesMax: 32, compressedBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
   outcomes: { framesMax: 64, compressedBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
-/**
- * How long frames of outcome counts are gathered. This is longer than for other frames, because
- * outcome counts are not urgent, and gateways send them every ten seconds.
- */
+/** Outcome counts are not urgent, and gateways send them every ten seconds. */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
-/**
- * How long an insert may continue after the worker begins to close. Then it is aborted, and its
- * frames are released.
- */
+/** How long an insert may continue when the worker closes; then its frames are released. */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
-/**
- * How long the problem of an unreadable frame is shown. The frame is handed out again every minute,
- * so the problem remains visible in between.
- */
+/** Longer than the minute after which the frame is handed out again: the problem stays visible. */
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
   /** The worker closes these sources when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
-  /**
-   * Called with stored rows of feedback, before the frames of these rows are completed. When it
-   * rejects, the frames are postponed.
-   */
+  /** Called with stored rows before their frames are completed; postponed when it rejects. */
   announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined
   events: DeliveryEvents
   refusals?: RefusalRuns
@@ -59,10 +46,7 @@ export interface WorkerOptions {
   clock?: Clock
 }
 
-/**
- * Starts a worker, which moves frames from each queue into its table, one batch at a time per
- * queue, until the worker is closed.
- */
+/** Moves frames from each queue into its table, one batch at a time per queue, until closed. */
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
   const stop = new AbortController()
@@ -88,21 +72,14 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
   }
 }
 
-/**
- * Closes all queues, even if closing one has failed, because the other queues must still release
- * their frames.
- */
+/** Closes all, even if one fails: the other queues must still release their frames. */
 async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<void> {
   const closed = await Promise.allSettled(queues.map((queue) => queue.close()))
   const failures = closed.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
   if (failures.length > 0) throw new AggregateError(failures, 'a queue was not closed')
 }
 
-/**
- * Starts the loop of one queue.
- *
- * @param options.signal aborts the insert in progress; its frames are then released
- */
+/** @param options.signal aborts the insert in progress; its frames are then released */
 function startQueue(
   kind: QueueName,
   options: WorkerOptions & { refusals: RefusalRuns; clock: Clock; signal: AbortSignal },

@@ -8,9 +8,8 @@ import type { DeliveryEvents, RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
 
 /**
- * Stores a single row as a dead letter. Resolves to false if the row failed with an unrecognised
- * code and its dead letter cannot be written either. The row must then be retried, because the row
- * itself may not be at fault.
+ * Resolves to false if the row failed with an unrecognised code and its dead letter cannot be
+ * written either: the row may not be at fault, and must be retried.
  */
 export async function writeDeadLetter(
   { row, refusal }: { row: string; refusal: ClickHouseError },

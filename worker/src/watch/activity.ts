@@ -5,17 +5,13 @@ import type { Clock } from '@intake/runtime'
 
 /** The current work of a queue's loop. */
 export interface Activity {
-  /**
-   * How long the loop has been waiting for a frame; undefined if it has a frame. After an error,
-   * this time starts again at zero.
-   */
+  /** How long the loop waits for a frame, since the last error; undefined if it has one. */
   waitingMs: number | undefined
   /** How long the insert in progress has been running; undefined if there is none. */
   insertMs: number | undefined
   /**
-   * The last failure of the current batch. After a failure of the kind `split` or `rejected`, the
-   * worker continues at once. A scrape would rarely find such a failure, so it is shown for 15
-   * seconds, even after the batch.
+   * The last failure of the current batch. After `split` or `rejected` the worker continues at
+   * once, so a scrape would rarely find them: they are shown for 15 seconds.
    */
   failure: Failure | undefined
   /** Rows stored per second over the last 15 seconds. */
@@ -31,10 +27,7 @@ interface Failure {
 /** The state of the loop of one queue, derived from its events. */
 export interface LoopState {
   waits(): void
-  /**
-   * Called when the loop is alive although it has got no frames yet. If it is waiting for frames,
-   * the measured waiting time starts again at zero.
-   */
+  /** Called when the loop is alive without frames: if it waits for some, the wait begins anew. */
   waitsAnew(): void
   took(): void
   insertBegan(): void
@@ -46,10 +39,7 @@ export interface LoopState {
   activity(): Activity
 }
 
-/**
- * After these failures the worker continues at once. They are shown for longer than the interval
- * between two scrapes, so that a scrape finds them.
- */
+/** Shown for longer than the interval between two scrapes, as the worker continues at once. */
 const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000
 

@@ -4,8 +4,8 @@ import { addGauge, type Registry } from '@intake/runtime/process'
 const states = ['waiting', 'active', 'delayed'] as const
 
 /**
- * Registers metrics of the backlog. Every worker reports the same queues, so combine workers with
- * `max`, not `sum`. There is no value while Redis cannot be read.
+ * Every worker reports the same queues: combine workers with `max`, not `sum`. There is no value
+ * while Redis cannot be read.
  */
 export function registerBacklogMetrics(
   registry: Registry,

@@ -9,14 +9,14 @@ interface Sources {
 }
 
 /**
- * One day. If a queue is not getting shorter, its time to drain is infinite. This value is reported
- * instead, because an autoscaler needs a number.
+ * One day, instead of infinity for a queue that is not getting shorter: an autoscaler needs a
+ * number.
  */
 const neverSeconds = 86_400
 
 /**
- * Returns the worker's `/status` without the problems. Null means that a value is not known. A null
- * `drain_seconds` can also mean that the queue is not getting shorter.
+ * The worker's `/status` without the problems. Null: not known; of `drain_seconds` also: not
+ * getting shorter.
  */
 export function workerFacts(sources: Sources) {
   const { backlogs, activity, stored } = sources
@@ -44,10 +44,9 @@ export function workerFacts(sources: Sources) {
 }
 
 /**
- * Returns figures for an autoscaler of workers, over all queues: the longest time to drain, the
- * longest age, and the sum of the rows. Every worker reports the same. A paused queue does not
- * count, because no worker may take its frames; `paused` is the number of such queues. Undefined
- * while Redis cannot be read.
+ * Figures for an autoscaler over all queues: the longest time to drain, the longest age, the sum of
+ * the rows; the same for every worker. A paused queue counts only in `paused`, because no worker
+ * may take its frames. Undefined while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = queueKinds.flatMap((kind) => backlogs.of(kind) ?? [])

@@ -6,14 +6,13 @@ import type { JobSource } from '@intake/queue/consume'
 import { withTimeout, type Clock } from '@intake/runtime'
 
 /**
- * Checks whether Redis and ClickHouse have the mark of the same installation, which `intake setup`
- * writes to both. While ClickHouse's mark cannot be read, `problem` and `error` give the reason.
+ * Whether Redis and ClickHouse have the mark of one installation. `problem` and `error` say why
+ * ClickHouse's cannot be read.
  */
 export interface InstallationCheck extends PolledCheck {
   /**
-   * Whether frames may be taken. True if Redis has the same mark as ClickHouse, or has no mark
-   * because it lost its data. After each new connection to Redis, false until the mark has been
-   * read.
+   * Whether frames may be taken: Redis has the same mark, or none because it lost its data. False
+   * after each new connection to Redis, until the mark has been read.
    */
   isConfirmed(): boolean
   /** How the marks differ, in words for an operator; undefined if no difference is known. */
@@ -21,13 +20,12 @@ export interface InstallationCheck extends PolledCheck {
 }
 
 /**
- * Compares the installations of Redis and ClickHouse, every few seconds and whenever Redis has been
- * connected. While ClickHouse cannot be read, the last result is kept and the check reports the
- * reason. So the check detects an outage of ClickHouse even when there is nothing to insert.
+ * Compares the marks every few seconds and whenever Redis has been connected. While ClickHouse
+ * cannot be read, the last result is kept and the check reports the reason: so an outage is seen
+ * even with nothing to insert.
  *
- * @param options.readMark reads the mark in Redis
  * @param options.redis emits `ready` when the mark can be read, and `close` when a connection has
- * ended; the next connection may lead to another Redis
+ * ended; the next one may lead to another Redis
  */
 export function startInstallationCheck(options: {
   redis: { on(event: 'close' | 'ready', listener: () => void): unknown }
@@ -54,8 +52,7 @@ export function startInstallationCheck(options: {
         : describeError(error),
     async check() {
       const before = connection
-      // Limits the wait for Redis, so that time is left to read ClickHouse. Failures of Redis are
-      // reported elsewhere.
+      // Time must be left to read ClickHouse. Failures of Redis are reported elsewhere.
       const reading = withTimeout(readMark(), timeoutMs / 2, 'Redis', clock).catch(() => undefined)
       const [mark, known] = await Promise.all([reading, readInstallation(clickhouse)])
       if (mark === undefined || connection !== before) return
@@ -77,8 +74,8 @@ function describe(known: string | null): string {
 }
 
 /**
- * Wraps a source of jobs. While it is not confirmed that Redis belongs to the same installation as
- * ClickHouse, the queue seems empty. Frames that are already claimed can still be completed.
+ * While it is not confirmed that Redis belongs to the installation of ClickHouse, the queue seems
+ * empty. Claimed frames can still be completed.
  */
 export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): JobSource {
   return {
@@ -92,8 +89,8 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
 }
 
 /**
- * Wraps `readBacklogs`. While it is not confirmed that Redis belongs to this installation, the read
- * resolves to undefined, as for a Redis without an installation.
+ * Resolves to undefined, as without an installation, while it is not confirmed that Redis is this
+ * one's.
  */
 export function readWhileConfirmed(
   readBacklogs: ReadBacklogs,

@@ -9,8 +9,8 @@ const intervalMs = 5_000
 const timeoutMs = 60_000
 
 /**
- * Moves what operators have changed from Redis to `intake.journal`, every few seconds. Several
- * workers may do so at once.
+ * Moves what operators have changed from Redis to `intake.journal`. Several workers may do so at
+ * once.
  *
  * @param options.onError called when entries could not be moved; they are then late, not lost
  */

@@ -32,8 +32,8 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
 /**
- * The worker has a loop for each queue, which takes frames and inserts them. If a loop has taken no
- * frame for longer than this although frames wait, it is stuck. A healthy loop never waits so long.
+ * A loop that has taken no frame for so long although frames wait is stuck; a healthy one never
+ * waits so long.
  */
 const stuckMs = 60_000
 
@@ -67,8 +67,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, shardChecks, log, metrics } = options
   /**
-   * Returns why no frames can be taken from the server that has shard 0 of the log queue and all
-   * other queues; undefined if they can. Further shards may be on other servers, which may work.
+   * Why no frames can be taken from the server of shard 0 and of all other queues. Further shards
+   * may be on other servers, which may work.
    */
   const { starting, lasting: redisProblem } = separateStart(
     () => redisConnection() ?? redisChecks.writes.problem(),
@@ -94,8 +94,8 @@ export function startWorkerProblems(
       ...storedChecks(options),
     },
     noted: notedCodes,
-    // When Redis is full, a gateway is degraded, because it refuses records. A worker is down,
-    // because it can claim no frames.
+    // A full Redis degrades a gateway, which refuses records. A worker is down: it can claim no
+    // frames.
     states: {
       queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
@@ -111,10 +111,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /**
-   * Returns why ClickHouse cannot be read, if the reason is a failure of the given kind. An insert
-   * would fail for the same reason.
-   */
+  /** Why ClickHouse cannot be read, if a failure of this kind is the reason; inserts fail alike. */
   const unreachable = (failure: FailureKind) => {
     const error = installation.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'
@@ -139,8 +136,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
 function queueChecks({ backlogs, activity }: Watched): Checks {
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
-      // If Redis has lost its data, the last known state of the queues is out of date, and
-      // `redis_lost_its_data` is reported instead.
+      // The last known state is out of date; `redis_lost_its_data` is reported instead.
       if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)

@@ -6,11 +6,8 @@ const minuteMs = 60_000
 const timeoutMs = 10_000
 
 /**
- * Restores lost registrations of the log queue's shards. A failover of shard 0's server can lose
- * the registration of a shard that has frames. A running gateway restores the registrations of its
- * own shards within a second. This function does so for gateways that have ended.
- *
- * @param options.isConfirmed whether Redis belongs to this installation
+ * Restores registrations of shards that a failover of shard 0's server has lost. A running gateway
+ * does so for its own shards within a second; this is for gateways that have ended.
  */
 export function startShardRecovery(options: {
   redis: Redis

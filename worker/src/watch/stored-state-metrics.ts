@@ -3,8 +3,8 @@ import type { StoredStateMonitor } from '@intake/records'
 import { addGauge, type Registry } from '@intake/runtime/process'
 
 /**
- * Registers metrics of the stored state. They have no value while the state is not known. Every
- * worker reports the same tables, so combine workers with `max`, not `sum`.
+ * Every worker reports the same tables: combine workers with `max`, not `sum`. There is no value
+ * while the state is not known.
  */
 export function registerStoredStateMetrics(
   registry: Registry,

@@ -57,10 +57,7 @@ interface WatchOptions {
   onQueueError: (error: Error) => void
 }
 
-/**
- * The interval and the timeout of the checks of Redis and ClickHouse. They are short, because a
- * problem must be visible within 15 seconds.
- */
+/** Short, because a problem must be visible within 15 seconds. */
 const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches the worker, and gives each part to the owner. */
@@ -165,8 +162,8 @@ function watchStored({ clickhouse, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader: clickhouse,
     onError: limitRepeats((err, omitted) => {
-      // Another log line already reports an outage of ClickHouse. This one warns if an operator
-      // must act, for example because the ClickHouse user has no right to read.
+      // Another line reports an outage. This one warns if an operator must act, for example grant a
+      // right.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

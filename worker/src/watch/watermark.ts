@@ -6,8 +6,8 @@ import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
 /**
- * How long a turn lasts. One worker at a time has the turn to store the watermark. A turn ends
- * before its worker reads again, so that the same worker can take the next turn, too.
+ * How long one worker alone may store the watermark. A turn ends before its worker reads again, so
+ * that it can take the next one, too.
  */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
@@ -15,18 +15,15 @@ const readTimeoutMs = 10_000
 const framesMax = 20_000
 
 export interface Watermark {
-  /**
-   * Milliseconds since the watermarks of all kinds were last stored. While another worker has the
-   * turn, this worker assumes that the other worker stores them.
-   */
+  /** Since all watermarks were last stored, by this worker or by the one that has the turn. */
   lateMs(): number
   close(): void
 }
 
 /**
  * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
- * moment never becomes wrong, so it does no harm if several workers store one. While no worker
- * runs, the watermark does not advance.
+ * moment never becomes wrong, so several workers may store one. While no worker runs, it does not
+ * advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when the watermark could not be stored; it is then late, not wrong
@@ -50,11 +47,10 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // `backlogs` is undefined if another worker has the turn and stores the watermark, or if Redis
-    // has lost its data or is of another installation, which is reported elsewhere.
+    // Another worker has the turn and stores it, or Redis has lost its data or is of another
+    // installation, which is reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
-    // Uses the earlier of Redis's time and the time of this process. So a clock that jumps forward
-    // does not advance the watermark too far.
+    // A clock that jumps forward, here or in Redis, must not advance the watermark.
     const nowMs = Math.min(backlogs.nowMs, wallMs())
     const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
@@ -76,11 +72,10 @@ export function startWatermark(options: {
 }
 
 /**
- * Returns a moment for each kind: every acknowledged record that arrived before the moment has left
- * the queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
- * every gateway. A record that is still on its way to the queue arrived within the last
- * `acceptanceMs`, because gateways acknowledge no record that takes longer. A kind whose queue is
- * too long to read has no entry.
+ * Every acknowledged record that arrived before the moment has left the queue, by the clock of
+ * every gateway: the permitted skew is subtracted. A record on its way to the queue arrived within
+ * `acceptanceMs`; gateways acknowledge none that takes longer. A queue that is too long to read has
+ * no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

@@ -13,18 +13,10 @@ export interface ShardHealth {
 
 const intervalMs = 1_000
 const responseMs = 1_500
-/**
- * For how long a shard is usable after its last successful poll: long enough for one failed poll.
- */
+/** How long a shard is usable after its last successful poll: one poll may fail. */
 const freshMs = 5_000
 
-/**
- * Registers the shards of a gateway and polls each of them every second, independently of the other
- * shards.
- *
- * @param options.shards the number of shards that the gateway uses
- * @param options.onError called when a shard cannot be polled
- */
+/** Registers the shards of a gateway and polls each of them every second, on its own. */
 export function startShardHealth(options: {
   redis: Redis
   shards: number
@@ -42,8 +34,7 @@ export function startShardHealth(options: {
     try {
       return await bounded(registerShard(redis, shard))
     } catch (error) {
-      // Perhaps only the node of shard 0, which holds the registry, is down. A registered shard
-      // does not need that node.
+      // Perhaps only the registry's node, that of shard 0, is down, which the others do not need.
       if (known.get(shard)?.state !== 'ready') throw error
       if ((await bounded(redis.exists(shardMarkKey(shard)))) === 0) throw error
       return 'ready'

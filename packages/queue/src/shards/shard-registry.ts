@@ -5,14 +5,13 @@ import { shardMarkKey, shardsMax } from './shards.ts'
 export const registryName = 'shards'
 
 /**
- * The key of a set with the numbers of all shards, except 0, that ever got a frame. A gateway adds
- * a shard to it before the shard's first frame, and no shard is ever removed: every reader looks
- * for frames in all these shards, even if its own settings state a smaller number of shards.
+ * A set of the numbers of all shards, except 0, that ever got a frame. A gateway adds a shard
+ * before its first frame, and none is ever removed: every reader looks for frames in all of them,
+ * even if it uses fewer.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
 /**
- * The state of a shard.
  * - `ready`: registered and marked; frames may be added.
  * - `lost`: its mark is missing, or belongs to another installation: it has lost its frames.
  * - `unowned`: Redis belongs to no installation, so nothing can be registered.
@@ -25,10 +24,8 @@ export async function readShards(redis: Redis): Promise<number[]> {
 }
 
 /**
- * Returns shard 0 and the shards whose numbers are in the registry. Leaves out the numbers of a
- * later version with more shards, whose tags this version does not know. Also leaves out other
- * notations of a number, such as `01`, which no gateway writes: with them the frames of a shard
- * would be counted twice.
+ * Returns shard 0 and those in the registry. Leaves out numbers of a later version, whose tags are
+ * unknown, and other notations such as `01`, with which frames would be counted twice.
  */
 export function toShards(members: readonly string[]): number[] {
   const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)
@@ -36,9 +33,7 @@ export function toShards(members: readonly string[]): number[] {
   return [0, ...known.toSorted((one, other) => one - other)]
 }
 
-/**
- * Registers a shard, unless it is registered already. May be repeated, by any number of gateways.
- */
+/** Registers a shard. May be repeated, by any number of gateways. */
 export async function registerShard(redis: Redis, shard: number): Promise<ShardState> {
   const reads = redis.multi().get(installationKey).sismember(registryKey, String(shard))
   const [[installation, isRegistered], mark] = (await Promise.all([
@@ -48,17 +43,15 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   if (installation === null) return 'unowned'
   if (mark !== null && mark !== installation) return 'lost'
   if (shard === 0 || isRegistered === 1) return mark === null ? 'lost' : 'ready'
-  // Writes the mark first, because a registered shard without a mark counts as lost. Uses SETNX,
-  // because the Redis user of the gateways may not replace a mark (deploy/redis/users.acl).
+  // Marks first: a registered shard without a mark counts as lost. SETNX, because the Redis user of
+  // gateways may not replace a mark (deploy/redis/users.acl).
   if (mark === null) await redis.setnx(shardMarkKey(shard), installation)
   await redis.sadd(registryKey, String(shard))
   return 'ready'
 }
 
 /**
- * Finds shards whose marks are missing or belong to another installation.
- *
- * @param asked the shards to check; default: all registered shards
+ * Finds shards whose marks are missing or of another installation; default: of all registered ones.
  */
 export async function findLostShards(
   redis: Redis,
@@ -79,10 +72,7 @@ export async function markShards(
   await Promise.all(shards.map((shard) => redis.set(shardMarkKey(shard), installation)))
 }
 
-/**
- * Registers every shard that has the mark of this installation. Shard 0 may have lost the registry
- * while the other shards still have their frames.
- */
+/** Registers every shard with the mark of this installation: shard 0 may have lost the registry. */
 export async function restoreRegistry(redis: Redis, installation: string): Promise<void> {
   const others = Array.from({ length: shardsMax - 1 }, (_, index) => index + 1)
   const marks = await Promise.all(others.map((shard) => redis.get(shardMarkKey(shard))))

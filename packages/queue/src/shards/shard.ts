@@ -9,10 +9,7 @@ const emptyMs = 250
 /** One shard of a queue, with what is known of it. None of its methods rejects. */
 export interface Shard {
   readonly source: JobSource
-  /**
-   * The count of jobs that were claimed from this shard. The shard with the lowest count is next. A
-   * shard that was empty gets a higher count, so that it does not catch up completely.
-   */
+  /** Jobs claimed from this shard; the shard with the fewest is next. */
   served: number
   /** The last error reply or lost connection since this shard was last asked for a job. */
   refusal: Error | undefined

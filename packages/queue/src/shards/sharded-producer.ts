@@ -12,10 +12,9 @@ interface ShardOptions {
 }
 
 /**
- * Creates the producer of a log queue with several shards. Each frame goes to the usable shard with
- * the fewest frames in flight. If several shards have equally few, they take turns. For one second
- * after a command to a shard has failed, that shard is the last choice. If none is usable, shard 0
- * gets the frame, and its error gives the reason.
+ * Each frame goes to the usable shard with the fewest frames in flight; equal ones take turns. For
+ * one second after a command to a shard has failed, that shard is the last choice. If none is
+ * usable, shard 0 gets the frame, and its error gives the reason.
  */
 export function createShardedProducer(options: ShardOptions): FrameProducer {
   const { sinks, isUsable, clock = systemClock } = options

@@ -4,23 +4,21 @@ import { answerMs, createShard, type Shard } from './shard.ts'
 
 const listIntervalMs = 5_000
 /**
- * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
- * number, a completion claims the next job from the same shard, which saves a command.
+ * By how many jobs a shard may be ahead of the one served least. Up to this number, a completion
+ * claims the next job from the same shard, which saves a command.
  */
 const aheadMax = 16
 
 /**
- * Combines several shards into one queue, so that a batch holds frames of all shards, and its
- * limits apply to all shards together. Shards with waiting jobs are served equally. A shard that
- * refuses does not delay the other shards. A shard that does not respond delays them by at most
- * `answerMs`; but a call that completes, postpones or releases one of its jobs has no time limit. A
- * claim rejects only if no shard returned a job and one has refused. A renewal rejects only if
- * every shard fails.
+ * Combines several shards into one queue, so that a batch, and its limits, are those of all shards.
+ * Shards with waiting jobs are served equally. One that refuses does not delay the others; one that
+ * does not respond delays them by at most `answerMs`, except calls about its own jobs, which have
+ * no time limit. A claim rejects only if no shard returned a job and one has refused, a renewal
+ * only if every shard fails.
  *
  * @param options.open opens a shard; it is closed with this source
- * @param options.list the shards that may hold jobs; before it first resolves, only shard 0 is
- * served
- * @param options.onError called when a single shard fails; the shard is asked again later
+ * @param options.list the shards that may hold jobs; until it resolves, only shard 0 is served
+ * @param options.onError called when a single shard fails; it is asked again later
  */
 export function createShardedSource(options: {
   open: (shard: number) => JobSource
@@ -126,8 +124,8 @@ function createShardSet(options: {
   }
 
   /**
-   * Gives a shard that was empty the lowest count with which the next completion on the most served
-   * shard claims from it. So it does not catch up on all the jobs that it did not serve meanwhile.
+   * Gives a shard that was empty the lowest count with which the most served one's next completion
+   * claims from it: it does not catch up on all that it did not serve.
    */
   function noteFilled(shard: Shard): void {
     shard.noteFilled(mostServed() - aheadMax - 1)

@@ -2,9 +2,8 @@ import { installationKeyOf } from '@intake/redis'
 import { queuePrefix } from '../names.ts'
 
 /**
- * The hash tags of the shards of the log queue, by number. They never change, because frames wait
- * under them. Their slots are chosen so that the first N shards, for every N, fall evenly on the
- * masters of a Redis Cluster with up to six masters: the shard counts of any two masters differ by
+ * The hash tags of the shards, by number. They never change, because frames wait under them. For
+ * every N, the first N fall evenly on up to six masters of a Redis Cluster: their counts differ by
  * at most one (test/shards/shards.test.ts).
  */
 const tags = [
@@ -35,8 +34,5 @@ export function shardPrefix(shard: number): string {
   return tag
 }
 
-/**
- * Returns the key under which a shard has the mark of the installation. If a registered shard has
- * no mark, it has lost its frames.
- */
+/** The mark of the installation in a shard. A registered shard without it has lost its frames. */
 export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

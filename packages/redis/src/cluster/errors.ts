@@ -1,8 +1,8 @@
 import { ReplyError, type Cluster } from 'ioredis'
 
 /**
- * While the state of a cluster is not `ok`, ioredis connects to it again and again without saying
- * why. This function makes the connection report the reason as a `node error`.
+ * While a cluster is not `ok`, ioredis connects again and again without saying why. This reports
+ * the reason as a `node error`.
  */
 export function reportLostPrimary(cluster: Cluster): void {
   let hasSlots = false
@@ -16,9 +16,6 @@ export function reportLostPrimary(cluster: Cluster): void {
   })
 }
 
-/**
- * Returns the cause of a cluster's error. If no node could return the slots, this is the error of
- * the node that was asked last. Otherwise it is the given error.
- */
+/** Returns the error of the node that was asked last, if no node could return the slots. */
 export const causeOf = (error: Error): Error =>
   (error as { lastNodeError?: Error | null }).lastNodeError ?? error

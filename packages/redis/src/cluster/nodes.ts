@@ -3,10 +3,7 @@ import { withTimeout } from '@intake/runtime'
 
 const silentMs = 1_000
 
-/**
- * Returns `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as
- * the cluster knows.
- */
+/** `host:port` of the servers with the keys of a hash tag, the primary first, as far as known. */
 export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
   cluster.slots[new Command('get', [tag]).getSlot()] ?? []
 
@@ -32,11 +29,7 @@ export function groupByNode(
 export const findNode = (cluster: Cluster, name: string): Server | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)
 
-/**
- * Resolves when a command for keys of this hash tag can be sent at once.
- *
- * @throws when there is no connection to the node of these keys
- */
+/** @throws when there is no connection to the node of these keys */
 export async function requireNode(cluster: Cluster, tag: string): Promise<void> {
   const name = nodeName(cluster, tag)
   const node = findNode(cluster, name)
@@ -46,10 +39,7 @@ export async function requireNode(cluster: Cluster, tag: string): Promise<void> 
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
 }
 
-/**
- * Asks the primaries of a cluster, as far as the client knows them. Resolves to `host:port` of each
- * primary that does not respond within a second; empty while the client is not connected.
- */
+/** Returns `host:port` of the known primaries that do not respond within a second. */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []
   const names = [...new Set(cluster.slots.flatMap(([primary]) => primary ?? []))]

@@ -10,23 +10,15 @@ import {
   type RedisPoll,
   type RedisState,
 } from '../state.ts'
-import { mainTag } from '../servers.ts'
-import {
-  lostItsData,
-  worstOf,
-  type PollOptions,
-  type RedisPoll,
-  type RedisState,
-} from '../state.ts'
 import { groupByNode, nodeName } from './nodes.ts'
 
 /** A server that has not responded for this long counts as frozen. */
 const silentAfterMs = 5_000
 
 /**
- * Polls the servers of a cluster that hold keys of `{intake}` or of `options.tags`, like
- * `pollRedisState`. Reads the configuration also when the keys have moved to another server. A
- * server that does not respond does not delay the others.
+ * Like `pollRedisState`, for the servers with keys of `{intake}` or `options.tags`. Reads the
+ * configuration also when keys have moved. A server that does not respond does not delay the
+ * others.
  */
 export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
   const { tags = [], intervalMs, onError } = options
@@ -65,8 +57,7 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
     async poll() {
       findServers()
       try {
-        // The first poll waits until each of the other servers has responded or failed; until then
-        // no record is admitted.
+        // The first poll waits for each of the other servers; until then no record is admitted.
         const first = known === undefined ? others.all().map(readOther) : []
         await Promise.all([main.read(), ...first])
       } finally {

@@ -11,20 +11,13 @@ const required = {
 
 /** Whether Redis could lose data that it has confirmed, as far as is known. */
 export interface Durability {
-  /**
-   * The reasons why Redis could lose data, in words for an operator. A setting that cannot be read
-   * gives no reason.
-   */
+  /** In words for an operator. A setting that cannot be read gives no reason. */
   violations: string[]
-  /**
-   * True if a server does not allow this user to read a setting, as is common for managed servers.
-   */
+  /** Whether a server does not allow reading a setting, as managed servers often do. */
   isUnreadable: boolean
 }
 
-/**
- * Reads the settings of all these servers. Every setting that allows a loss of data is a violation.
- */
+/** Every setting of these servers that allows a loss of data is a violation. */
 export async function readDurability(
   servers: readonly (Primary & { isReplica?: boolean })[],
 ): Promise<Durability> {

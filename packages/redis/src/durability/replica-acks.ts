@@ -10,12 +10,11 @@ export class NotReplicatedError extends Error {
 
 export interface ReplicaAcks {
   /**
-   * Runs a command for `key`. Resolves to its reply when enough replicas have what the command
-   * wrote. If Redis has WAITAOF (Redis 7.2 and later, and Valkey) and an append-only file, the
-   * replicas have the write on disk, otherwise in memory.
+   * Runs a command for `key`. Resolves to its reply when enough replicas have what it wrote: on
+   * disk if Redis has WAITAOF (from 7.2, and Valkey) and an append-only file, otherwise in memory.
    *
-   * @param options.hasWritten returns whether a command with this reply wrote anything (default:
-   * true). If it wrote nothing, replicas must have everything that it read
+   * @param options.hasWritten whether a command with this reply wrote anything (default: true). If
+   * not, replicas must have everything that it read
    * @throws {NotReplicatedError} when the command succeeded, but replicas did not confirm it within
    * a second; any error of `command`
    */
@@ -34,9 +33,8 @@ interface Connection {
 /** One WAIT or WAITAOF command. It confirms the writes of all calls that have joined the round. */
 interface Round {
   /**
-   * True if a call of this round has only read a value, which another connection may have written.
-   * WAIT covers only what was written up to the last write of its own connection. So such a round
-   * writes something before it waits.
+   * Whether a call has only read a value, which another connection may have written. WAIT covers
+   * only writes of its own connection, so such a round writes something first.
    */
   needsWrite: boolean
   done: Promise<void>
@@ -44,23 +42,19 @@ interface Round {
 
 /** The rounds of one connection, one after another. */
 interface Line {
-  /**
-   * False if the server does not have WAITAOF, does not allow it, or writes no append-only file.
-   */
+  /** False if the server lacks WAITAOF, does not allow it, or has no append-only file. */
   hasWaitAof: boolean
   last: Promise<unknown>
   /** The round that has not been sent yet. */
   next: Round | undefined
 }
 
-/**
- * How long to wait for replicas. It is shorter than the timeout of an attempt in `commandRetries`.
- */
+/** Shorter than the timeout of an attempt in `commandRetries`. */
 const timeoutMs = 1_000
 
 /**
- * Waits for replicas on the connection that wrote. This connection executes nothing else during a
- * wait, so use a separate connection for these writes.
+ * Waits for replicas on the connection that wrote, which executes nothing else meanwhile: use one
+ * for these writes alone.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options
@@ -86,16 +80,12 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
       const mark = round.needsWrite ? `${tagOf(key)}:acked` : undefined
       return wait(line, { connection, mark, replicas })
     })
-    // Every call that joined this round gets the error of the round. The next round ignores that
-    // error.
+    // Every call of this round gets its error, which the next round ignores.
     line.last = done.catch(() => undefined)
     return Object.assign(round, { done })
   }
 
-  /**
-   * Rejects if the key has moved to another node. While a slot is moving, EXISTS on its old node
-   * fails for a key that has already moved.
-   */
+  /** Rejects if the key has moved: EXISTS on its old node then fails, also while the slot moves. */
   async function requireHere({ server }: Connection, key: string): Promise<void> {
     if (redis instanceof Cluster) await server.exists(key)
   }
@@ -113,8 +103,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         ])
         return reply
       } catch (cause) {
-        // Callers conclude from an error reply that nothing was written, so an error reply must not
-        // reach them.
+        // Callers conclude from an error reply that nothing was written, so none may reach them.
         const error = cause as Error
         const why = error instanceof ReplyError ? replyCode(error) : error.message
         throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })
@@ -151,8 +140,7 @@ async function countAcks(line: Line, server: Server, replicas: number): Promise<
       return local === 0 ? 0 : (remote ?? 0)
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      // The server refuses WAITAOF, so WAIT is used from now on. If the error has another cause,
-      // WAIT fails, too.
+      // If the error has another cause, WAIT fails, too.
       line.hasWaitAof = false
     }
   }

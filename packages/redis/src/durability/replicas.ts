@@ -12,9 +12,8 @@ export type ReplicaReading<Facts> =
   | { name: string; primary: string | undefined; failure: Error }
 
 /**
- * Reads each replica of a primary through a connection of its own, with the user, password and TLS
- * of the primary. A replica that does not respond within four seconds counts as a failure, and does
- * not delay the other replicas.
+ * Reads each replica through a connection of its own, with the user, password and TLS of the
+ * primary. One that does not respond within four seconds counts as a failure, and delays no other.
  */
 export async function readReplicas<Facts>(
   redis: Redis,
@@ -46,8 +45,8 @@ interface Address {
 }
 
 /**
- * Returns the addresses of the replicas that a primary lists. In a cluster, returns instead the
- * addresses that the cluster gives to clients, unless these are fewer than the listed replicas.
+ * Returns the replicas that a primary lists; in a cluster, the addresses that it gives to clients,
+ * unless these are fewer.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary
@@ -72,8 +71,7 @@ function connect(address: Address, { redis }: Primary): Server {
     ...(password != null && { password }),
     ...(tls && { tls: {} }),
     connectTimeout: timeoutMs,
-    // The ready check would wait until the replica has loaded its data, but its settings can be
-    // read earlier.
+    // Its settings can be read before the replica has loaded its data.
     enableReadyCheck: false,
     retryStrategy: null,
     lazyConnect: true,
