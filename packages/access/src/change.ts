@@ -18,8 +18,8 @@ export interface ChangedHash {
 }
 
 /**
- * Changes a hash by a script, in one step with the revision, and with the entry of the journal, so
- * that an entry exists if and only if the change was made.
+ * Changes a hash in one step with the revision and the entry of the journal, so that an entry
+ * exists if and only if the change was made.
  *
  * @param options.script Lua: calls `announce()` if it changes the hash KEYS[1]; its own arguments
  * begin with ARGV[3]
@@ -50,8 +50,7 @@ announce()
 return redis.call('HSET', KEYS[1], ARGV[5], ARGV[4])`
 
 /**
- * Adds a field, unless the hash has it, or has one of the `aliases`. Resolves to false if the hash
- * has `max` fields.
+ * Adds a field, unless the hash has it or one of `aliases`. Resolves to false if there are `max`.
  */
 export async function addField(
   redis: Redis,
@@ -88,8 +87,7 @@ export async function removeFields(
 }
 
 /**
- * Parses the fields of a hash that has JSON under ids. Returns what can be read, oldest first, and
- * the ids of the rest.
+ * Parses a hash that has JSON under ids: what can be read, oldest first, and the ids of the rest.
  */
 export function parseEntries<Entry extends { id: string; createdAt: string }>(
   stored: Iterable<readonly [id: string, json: string]>,

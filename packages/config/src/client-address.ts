@@ -3,10 +3,9 @@ import { isIP, isIPv6 } from 'node:net'
 import type { TrustedProxies } from './trust-proxy.ts'
 
 /**
- * Creates a function that returns the address of the client that sent a request. If the connection
- * comes from a trusted proxy, this is the last address in `X-Forwarded-For` that is not a trusted
- * proxy's; otherwise it is the address of the connection. An IPv6 address is reduced to its first
- * 64 bits, because one client can use all addresses with the same 64 bits.
+ * Returns the address of the client: the last one in `X-Forwarded-For` that is no trusted proxy's,
+ * if a trusted proxy connects; otherwise that of the connection. Of IPv6 the first 64 bits, because
+ * one client can use all addresses that share them.
  */
 export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
   const isTrusted =
@@ -19,8 +18,7 @@ export function createAddressOf(trusted: TrustedProxies): (request: IncomingMess
     const forwarded = headers['x-forwarded-for']
     if (typeof forwarded !== 'string') return networkOf(address)
     let end = forwarded.length
-    // Reads the header from its end, because each proxy has appended the address of the client or
-    // proxy that connected to it.
+    // Each proxy has appended the address of the client or proxy that connected to it.
     for (let hop = 0; end > 0 && isTrusted(address, hop); hop++) {
       const comma = forwarded.lastIndexOf(',', end - 1)
       const named = withoutPort(forwarded.slice(comma + 1, end).trim())
@@ -37,10 +35,7 @@ function withoutPort(text: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-/**
- * Removes the prefix from an address like `::ffff:192.0.2.1`. A socket that accepts both IPv4 and
- * IPv6 shows IPv4 addresses in this form.
- */
+/** A socket for both IPv4 and IPv6 shows IPv4 addresses as `::ffff:192.0.2.1`. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 
 function networkOf(address: string): string {

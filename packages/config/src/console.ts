@@ -116,8 +116,7 @@ export function checkConsoleConfig(config: ConsoleConfig): void {
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
   }
-  // Basic authentication allows no control characters (RFC 7617), so nobody could log in
-  // with such a password.
+  // Basic authentication allows no control characters (RFC 7617): nobody could log in.
   if (password !== undefined && /\p{Cc}/u.test(password)) {
     problems.push('PAGE_PASSWORD must have no control characters')
   }

@@ -6,16 +6,14 @@ export function formBytesMax(attachmentBytesMax: number): number {
 }
 
 /**
- * The fraction of the bytes in flight for logs, from 0 to 1. The rest is for forms with images.
- * Neither kind can use the share of the other.
+ * Of the bytes in flight, for logs; the rest is for forms with images. Neither uses the other's
+ * share.
  */
 export const logShare = 0.3
 
 /**
- * An account (an API key) may hold this many times the bytes that remain free. One greedy account
- * gets two thirds and leaves one third. Two greedy accounts get two fifths each and leave one
- * fifth. So a new account always finds capacity, which a fixed share per account could not
- * guarantee.
+ * An API key may hold this many times the bytes that remain free: one greedy key two thirds, two of
+ * them two fifths each. So a new one always finds room, which a fixed share could not guarantee.
  */
 export const accountTimesFree = 2
 

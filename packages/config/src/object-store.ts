@@ -14,10 +14,7 @@ export const s3Endpoint = Type.String({
     'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store, or without keys ([credentials](#object-store)).',
 })
 
-/**
- * Settings of the object store except its address, for gateway, console, `npm start` and the
- * commands.
- */
+/** The object store except its address, for gateway, console, `npm start` and the commands. */
 export const ObjectStoreConfig = Type.Object({
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
@@ -72,10 +69,7 @@ export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
-/**
- * Describes settings that contradict each other or cannot be used, one sentence each, without their
- * values.
- */
+/** One sentence for each problem, without values. */
 export function findObjectStoreProblems(config: Config): string[] {
   const { S3_ENDPOINT, S3_ADDRESSING } = config
   if (S3_ENDPOINT === undefined) return []
@@ -101,10 +95,7 @@ function findEndpointProblems(endpoint: string): string[] {
   return problems
 }
 
-/**
- * Describes the problems of the `AWS_` settings. They matter only if the endpoint contains no
- * credentials. An access key takes precedence over a token file.
- */
+/** Matters only if the endpoint has no credentials. An access key precedes a token file. */
 function findIdentityProblems(config: Config): string[] {
   const {
     AWS_ACCESS_KEY_ID: accessKey,

@@ -7,11 +7,7 @@ export type AllowedOrigins = '*' | { has(origin: string): boolean } | undefined
 export const loopbackOrigins =
   'http://localhost:*,https://localhost:*,http://127.0.0.1:*,http://[::1]:*'
 
-/**
- * Reads `CORS_ORIGINS`.
- *
- * @throws {RangeError} if the list is wrong; the message is the reason
- */
+/** @throws {RangeError} if the list is wrong; the message is the reason */
 export function parseCorsOrigins(text: string | undefined): AllowedOrigins {
   if (text === undefined) return undefined
   const entries = text.split(',').map((entry) => entry.trim())

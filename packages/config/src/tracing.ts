@@ -1,9 +1,6 @@
 import { Type } from 'typebox'
 
-/**
- * Tracing settings of gateway and worker. This schema documents and checks the variables. The
- * OpenTelemetry SDK reads them from the environment, like its other standard variables.
- */
+/** Documents and checks variables that the OpenTelemetry SDK reads from the environment. */
 export const TracingConfig = Type.Object({
   OTEL_TRACES_EXPORTER: Type.Union([Type.Literal('none'), Type.Literal('otlp')], {
     default: 'none',

@@ -1,11 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { Type } from 'typebox'
 
-/**
- * The setting `TRUST_PROXY`, which means the same in the gateway and on the page.
- *
- * @param use one sentence: what the address of a client is used for
- */
+/** @param use one sentence: what the address of a client is used for */
 export const trustProxy = (use: string) =>
   Type.String({
     minLength: 1,
@@ -14,17 +10,10 @@ export const trustProxy = (use: string) =>
       `believed, so no client may connect without them or from these addresses. ${use}`,
   })
 
-/**
- * The proxies whose `X-Forwarded-For` is trusted: either how many are in front, or their
- * addresses.
- */
+/** Whose `X-Forwarded-For` is trusted: how many proxies in front, or their addresses. */
 export type TrustedProxies = { hops: number } | { proxies: BlockList }
 
-/**
- * Reads `TRUST_PROXY`.
- *
- * @throws {RangeError} if the text is wrong; the message is the reason
- */
+/** @throws {RangeError} if the text is wrong; the message is the reason */
 export function parseTrustProxy(text: string | undefined): TrustedProxies {
   if (text === undefined) return { hops: 0 }
   if (/^\d{1,2}$/.test(text)) return { hops: Number(text) }

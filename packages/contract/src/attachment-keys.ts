@@ -1,6 +1,5 @@
 /**
- * The key of an attachment in the object store: `feedback/YYYY/MM/DD/<id of the
- * feedback>/<number>-<SHA-256>.<extension>`.
+ * `feedback/YYYY/MM/DD/<id of the feedback>/<number>-<SHA-256>.<extension>`
  *
  * @param attachment.time time of the feedback, ISO 8601 in UTC
  * @param attachment.number counts from 1
@@ -17,7 +16,7 @@ export function attachmentKey(attachment: {
 }
 
 /**
- * Returns the prefix of all keys of a period. No other key begins with it.
+ * The prefix of all keys of a period, and of no other.
  *
  * @param period `YYYY-MM-DD` or `YYYY-MM`
  */
@@ -28,10 +27,7 @@ export function attachmentPrefix(period: string): string {
 const pattern =
   /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d+)-[0-9a-f]{64}\.[a-z]{3,4}$/
 
-/**
- * Parses the key of an attachment into the id of the feedback and the number of the attachment.
- * Returns undefined for any other key, such as the key of a thumbnail.
- */
+/** Undefined for any other key, such as that of a thumbnail. */
 export function parseAttachmentKey(key: string): { id: string; number: number } | undefined {
   const [, id, number] = pattern.exec(key) ?? []
   return id === undefined ? undefined : { id, number: Number(number) }
@@ -40,8 +36,8 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of an attachment's thumbnail. It begins with the attachment's key. So a list of the
- * objects with the attachment's key as prefix contains the thumbnail, even if no row names it.
+ * Begins with the attachment's key, so that a list of objects by that prefix contains it even if no
+ * row names it.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`

@@ -15,10 +15,7 @@ const number = field('number')
 const integer = field('integer')
 const boolean = field('boolean')
 const texts = field('texts')
-/**
- * A date or time that the phone reports. Any string is accepted, because the value may be wrong and
- * a shipped app cannot be corrected.
- */
+/** Any string is accepted: the value may be wrong, and a shipped app cannot be corrected. */
 const moment = (kind: 'date' | 'time', description: string) =>
   field(kind)(
     `${description} Any other string is kept in \`device_extra\`; an empty one counts as absent.`,
@@ -29,9 +26,9 @@ const time = (description: string) => moment('time', `${description} ${timestamp
 const feedbackOnly = <T>(described: T) => ({ ...described, isFeedbackOnly: true as const })
 
 /**
- * The documented properties. Validation, OpenAPI, the flat views and the comments of their columns
- * are derived from this list, and `npm run generate` writes the lists of the clients from it. A new
- * property also needs a migration that widens the column `device` (CONTRIBUTING.md).
+ * Validation, OpenAPI, the flat views and comments of columns follow from this list, and by `npm
+ * run generate` those of the clients. A new property also needs a migration that widens the column
+ * `device` (CONTRIBUTING.md).
  */
 const documented = {
   os: text('Operating system.'),

@@ -10,8 +10,8 @@ interface ErrorType {
   /** Set if no request to a documented operation gets it. */
   isUndocumented?: true
   /**
-   * Set if the response has no rate limit headers, because `@intake/http-edge` sends it, or because
-   * it is sent before the limit of the API key is checked.
+   * Set if the response has no rate limit headers: `@intake/http-edge` sends it, or it is sent
+   * before the limit of the API key is checked.
    */
   isUnlimited?: true
 }
@@ -169,29 +169,22 @@ export type ErrorCode = keyof typeof catalogue
 
 export const errorCatalogue: Readonly<Record<ErrorCode, ErrorType>> = catalogue
 
-/**
- * Why one field is invalid. `pointer` is a JSON pointer (RFC 6901); `detail` never contains the
- * field's value.
- */
+/** `pointer` is a JSON pointer (RFC 6901); `detail` never contains the field's value. */
 export interface FieldError {
   pointer: string
   detail: string
 }
 
 /**
- * An error that becomes the error response to a client. It has no stack trace, because its code
- * says what happened, and capturing the stack would take a sixth of the time of a refused request.
- * Its `cause` keeps its own stack trace.
+ * Becomes the error response to a client. It has no stack trace, which would take a sixth of the
+ * time of a refused request; its `cause` keeps its own.
  */
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
   /** Further members of the problem document (RFC 9457): the key is the member's name. */
   readonly members: Readonly<Record<string, string>>
-  /**
-   * Seconds after which the same request can succeed. If undefined, the error code determines how
-   * long the client waits.
-   */
+  /** When the same request can succeed; undefined: as the error code says. */
   readonly retryAfterSeconds: number | undefined
 
   /** `detail` is sent to the client: it must not repeat what the client sent. */

@@ -1,7 +1,4 @@
-/**
- * The accepted formats of images: media types and file extensions. An extension has three or four
- * letters, because `parseAttachmentKey` does not know the keys of others.
- */
+/** Media types and extensions of three or four letters, as `parseAttachmentKey` expects. */
 export const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
   ['image/png', 'png'],

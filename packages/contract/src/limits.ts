@@ -2,10 +2,7 @@ export const dayMs = 24 * 60 * 60 * 1000
 
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
-  /**
-   * Maximum size of a body of `POST /api/log`, both as sent and after decompression, and of one
-   * entry of a batch.
-   */
+  /** Of `POST /api/log`, as sent and after decompression, and of one entry of a batch. */
   logBytes: 1024 * 1024,
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
@@ -19,85 +16,72 @@ export const limits = {
   formTexts: 32,
   jsonDepth: 32,
   /**
-   * Maximum number of object members and array elements in one record (a log event, or the payload
-   * of a feedback), at all levels. Empty objects and arrays count twice.
+   * Object members and array elements of one record, at all levels. Empty objects and arrays count
+   * twice.
    */
   jsonNodes: 10_000,
   /**
-   * Maximum memory that one member or element of a parsed JSON document takes, in bytes. It was
-   * measured with objects that have no property names in common (docs/decisions/0008-json-bodies.md).
+   * Memory of one member or element at most, in bytes, measured with objects without common
+   * property names (docs/decisions/0008-json-bodies.md).
    */
   jsonNodeBytes: 160,
-  /**
-   * Maximum number of object members and array elements in a whole batch. For example, a batch of
-   * 500 entries with 100 params each has 52,500.
-   */
+  /** Of a whole batch: 500 entries with 100 params each have 52,500. */
   batchJsonNodes: 60_000,
-  /**
-   * Maximum size in bytes of a JSON document with an integer beyond 2^53 or an escape in a name.
-   * The parser for such documents is slower than the parser for other documents.
-   */
+  /** Of JSON with an integer beyond 2^53 or an escape in a name, whose parser is slower. */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
   /**
-   * Maximum number of entries in the catalogue of an application on a day; the most frequent ones
-   * are kept. The limit keeps rows small even if an application puts values into names.
+   * Of an application on a day, the most frequent ones: small rows even if it puts values into
+   * names.
    */
   catalogueEntries: 5_000,
   /**
-   * Maximum number of pairs of event and version, and of entries in the catalogue, that are counted
-   * apart in a month of an application: the first ones.
+   * Pairs of event and version, and entries of the catalogue, counted apart in a month of an
+   * application.
    */
   monthNames: 20_000,
   /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**
-   * Maximum time from the arrival of a record to its confirmation by Redis. A record that takes
-   * longer is not acknowledged. The watermark is computed from this time.
+   * From arrival to the confirmation by Redis; a record that takes longer is not acknowledged. The
+   * watermark is computed from this time.
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
-   * Timeout for storing the attachments of one feedback, with retries, and also for removing them.
-   * A feedback has at most three steps that take time: its attachments are stored, it is enqueued
-   * (within `acceptanceMs.logs`), and either its key is reserved or, after a failure, its
-   * attachments are removed. Together they fit into `acceptanceMs.feedback`.
+   * For storing the attachments of one feedback, with retries, and for removing them. A feedback
+   * has three steps that take time: attachments are stored, it is enqueued (within
+   * `acceptanceMs.logs`), and its key is reserved or, after a failure, its attachments are removed.
+   * Together they fit into `acceptanceMs.feedback`.
    */
   storageMs: 10_000,
-  /**
-   * How far the time of an event, or the time in an id, may be from the gateway's clock: at most
-   * `eventAgeMs` before it, and at most `eventAheadMs` after it.
-   */
+  /** How far the time of an event or in an id may be before and after the gateway's clock. */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
   /** The rate limit of an API key counts requests in windows of this length. */
   rateWindowMs: 60_000,
   /**
-   * Maximum numbers of preflight requests and of failed authentications that one address may send
-   * in `rateWindowMs`. Behind a proxy that is not trusted, all senders count as one address.
+   * Of one address in `rateWindowMs`. Behind a proxy that is not trusted, all senders have one
+   * address.
    */
   preflightsPerAddress: 60_000,
   failuresPerAddress: 6_000,
   /**
-   * Maximum difference between the clocks of a gateway and of Redis. If the difference is larger,
-   * the gateway accepts nothing. The watermark lags by this time.
+   * Between the clocks of a gateway and of Redis, or it accepts nothing. The watermark lags by this
+   * time.
    */
   clockSkewMaxMs: 5_000,
-  /**
-   * The fractions of Redis's memory that idempotency keys may use. One API key gets at most half of
-   * each fraction.
-   */
+  /** Of Redis's memory, for idempotency keys. One API key gets at most half of each. */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
-   * In the response to a batch, at most this many rejected entries have details. Further rejected
-   * entries have only a code.
+   * Rejected entries of a batch that have details in the response; further ones have only a code.
    */
   explainedEntries: 10,
 } as const
 
 /**
- * Returns the maximum size of the body of a batch after decompression, in bytes.
+ * Maximum size of the body of a batch after decompression, in bytes.
  *
  * @param bodyBytesMax its maximum size as it arrives, in bytes
  */
@@ -109,8 +93,8 @@ export const keptFor = {
 } as const
 
 /**
- * The recommended form of a timestamp. Any other string is accepted too: the value may come from
- * the phone, and an app that is already shipped cannot be changed to correct it.
+ * Recommended. Any other string is accepted: it may come from the phone, and a shipped app cannot
+ * be corrected.
  */
 export const timestampForm =
   'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'

@@ -2,12 +2,11 @@
 const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
 
 /**
- * Returns the origin in the form that browsers send (RFC 6454): scheme, host and port in lower
- * case, without a default port and without a path. Returns undefined if the text is not an origin.
+ * Returns the origin as browsers send it (RFC 6454): scheme, host and port in lower case, without a
+ * default port and a path. Undefined if the text is no origin.
  */
 export function parseOrigin(text: string): string | undefined {
-  // White space is refused, because the URL parser would remove it. `*` is refused, because it
-  // would not work as a wildcard: an origin is compared as a whole, and no browser sends a `*`.
+  // The URL parser would remove white space. `*` is no wildcard: origins are compared as a whole.
   if (/[\s*]/.test(text)) return undefined
   if (!/^https?:/i.test(text)) {
     const origin = text.toLowerCase()

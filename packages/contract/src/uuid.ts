@@ -9,11 +9,7 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
-/**
- * Prints the first 32 digits as a UUID.
- *
- * @param digits at least 32, in hexadecimal
- */
+/** @param digits at least 32, in hexadecimal */
 export function printUuid(digits: string): string {
   return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }
@@ -24,7 +20,7 @@ export function timeOfUuidV7(id: string): number {
 }
 
 /**
- * A new UUIDv7. Its random bits are taken from a UUIDv4; the time and the version are added.
+ * Takes the random bits of a UUIDv4.
  *
  * @param timeMs milliseconds since 1970
  */
@@ -32,12 +28,11 @@ export function createUuidV7(timeMs: number): string {
   return `${uuidTime(timeMs)}-7${randomUUID().slice(15)}`
 }
 
-// The time of the last call, as text. Consecutive calls often have the same millisecond, so the
-// text can be used again.
+// Consecutive calls often have the same millisecond.
 let last = { timeMs: 0, digits: printTime(0) }
 
 /**
- * The time at the start of a UUIDv7: 12 hexadecimal digits, with a hyphen after the eighth.
+ * The start of a UUIDv7: 12 hexadecimal digits, with a hyphen after the eighth.
  *
  * @param timeMs milliseconds since 1970
  */

@@ -4,8 +4,7 @@ import { IntakeError, type FieldError } from './errors.ts'
 import { expectations } from './schemas/fields.ts'
 
 /**
- * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of
- * each error.
+ * Returns the value unchanged if it matches. `root` is prepended to the JSON pointers of errors.
  *
  * @throws {IntakeError} `invalid_request`
  */
@@ -37,15 +36,12 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
-/**
- * Accepts a `bigint` whose value a double can hold exactly. Integers beyond 2^53 are parsed as
- * `bigint`s even if a double can hold their values.
- */
+/** Integers beyond 2^53 are parsed as `bigint`s even if a double can hold them. */
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * Returns a copy of a published schema that also accepts `bigint`s. In the copy, an `int64` accepts
- * every `bigint` in its range, and a number every `bigint` that a double can hold exactly.
+ * Returns a copy in which an `int64` accepts every `bigint` in its range, and a number every
+ * `bigint` that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -82,10 +78,8 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 }
 
 /**
- * Returns a clearer text for some errors: those whose own message would repeat a pattern, state the
- * minimum length (which is always 1), call the schema of an unknown field or a constant by its name, or
- * say that an integer is not a number. Returns undefined for
- * other errors.
+ * A clearer text where the error's own would repeat a pattern, state the minimum length of 1, name
+ * the schema of an unknown field or a constant, or say that an integer is no number.
  */
 function expectation(
   { keyword, params, instancePath }: SchemaError,

@@ -6,15 +6,13 @@ import type { Problems } from './problems.ts'
 import { readStatus } from './status.ts'
 
 /**
- * Returns the routes `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics`
- * (Prometheus text) of a process. Concurrent requests to `/metrics` share one result, so that they
- * do not occupy the process.
+ * The routes `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
+ * text). Concurrent requests to `/metrics` share one result.
  *
- * @param options.notes see `healthRoutes`
- * @param options.isDraining see `healthRoutes`
- * @param options.facts what `/status` shows of this service in addition to its problems
- * @param options.scaling the numbers for an autoscaler; undefined if they are not known: the
- * response is then 503, so that the autoscaler does not read zeros. Default: no such route
+ * @param options.notes as `isDraining`: see `healthRoutes`
+ * @param options.facts what `/status` shows in addition to the problems
+ * @param options.scaling the numbers for an autoscaler; while not known the response is 503, so
+ * that it does not read zeros. Default: no such route
  */
 export function adminRoutes(options: {
   service: string

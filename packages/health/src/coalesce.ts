@@ -1,7 +1,6 @@
 /**
- * Returns a function that shares the result of `work`: all calls that come before the work has
- * ended get the same result. The work starts at most once in a turn of the event loop, so that
- * frequent calls do not block the process.
+ * Calls that come before `work` has ended share its result. It starts at most once in a turn of the
+ * event loop, so that frequent calls do not block the process.
  */
 export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let shared: Promise<Result> | undefined

@@ -2,15 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { isReady, type Problems } from './problems.ts'
 
 /**
- * Serves `GET /healthz` (liveness; checks no dependency): 200 while the process works, 503 when
- * only a restart helps. Serves `GET /readyz` (readiness): 200 while the service does its job,
- * otherwise 503. If `reasons` is set, the responses contain codes and details. A degraded service
- * responds 200 `ready, degraded`, so that load balancers keep sending requests to it.
+ * Serves `GET /healthz` (checks no dependency): 200 while the process works, 503 when only a
+ * restart helps; and `GET /readyz`: 200 while the service does its job, if degraded as `ready,
+ * degraded`, so that load balancers keep sending; otherwise 503.
  *
- * @param options.notes what an operator should know although it is not a problem; shown if
- * `reasons` is set
- * @param options.isDraining whether the process is about to end: load balancers must then stop
- * sending requests
+ * @param options.notes what an operator should know although it is not a problem
+ * @param options.isDraining whether load balancers must stop sending requests
+ * @param options.reasons whether responses contain codes, details and notes
  */
 export function healthRoutes(
   app: FastifyInstance,

@@ -1,14 +1,9 @@
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
 export interface PolledCheck {
-  /**
-   * Why the last check failed, or that no check has ended yet. Undefined if the last check passed.
-   */
+  /** Why the last check failed, or that none has ended yet; undefined if it passed. */
   problem(): string | undefined
-  /**
-   * The error of the last check. Undefined if that check passed, and before the first check has
-   * ended.
-   */
+  /** The error of the last check; undefined if it passed, and before the first has ended. */
   error(): unknown
   /** Checks at once; if a check is in progress, checks again after it. */
   checkNow(): void
@@ -20,7 +15,6 @@ export interface PolledCheck {
  *
  * @param options.check rejects if the check fails
  * @param options.describe converts the error to words for an operator
- * @param options.timeoutMs a check that takes longer has failed
  */
 export function pollCheck(options: {
   what: string

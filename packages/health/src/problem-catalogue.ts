@@ -1,6 +1,6 @@
 /**
- * `down` means that the service does not do its job and is not ready. `degraded` means that the
- * service does its job only in part or slowly, or that an operator must look at it.
+ * `down`: the service does not do its job and is not ready. `degraded`: it does so in part or
+ * slowly, or an operator must look at it.
  */
 export type ProblemState = 'degraded' | 'down'
 
@@ -13,10 +13,7 @@ interface ProblemType {
   perProcess?: true
   /** Set if the state refuses records although it is only `degraded`: its alert is critical. */
   refuses?: true
-  /**
-   * Who sees a state that no process reports: `intake doctor`, or Prometheus by a rule of its own in
-   * deploy/observability/alerts.yml.
-   */
+  /** Who sees a state that no process reports; Prometheus by a rule of its own in alerts.yml. */
   seenBy?: 'doctor' | 'prometheus'
   /** A metric that shows more than `intake_problem` does, such as an amount. */
   metric?: string
@@ -29,8 +26,8 @@ interface ProblemType {
 }
 
 /**
- * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. `npm run generate`
- * writes the alert rules and docs/operations/states.md from these rows.
+ * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. `npm run
+ * generate` writes the alert rules and docs/operations/states.md from it.
  */
 export const problemCatalogue = {
   redis_connection: {

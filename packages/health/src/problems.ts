@@ -19,9 +19,7 @@ export interface Problem {
   help: string
 }
 
-/**
- * A check returns this if it cannot determine its result. The problem then keeps its last state.
- */
+/** The result of a check that cannot determine it: the problem keeps its last state. */
 export const notKnown = Symbol('not known')
 
 /** Returns the problem in words for an operator; undefined if there is none. Must not block. */
@@ -39,10 +37,7 @@ export function joinDetails(
 export interface Problems<Noted extends ProblemCode = never> {
   /** All current problems, in the order of `byCause`. */
   present(): Problem[]
-  /**
-   * Reports an event that shows the problem. The problem ends `lastsMs` after the latest such event
-   * (default: five minutes).
-   */
+  /** Reports an event that shows the problem, for `lastsMs` (default: five minutes). */
   note(code: Noted, detail: string, lastsMs?: number): void
   close(): void
 }
@@ -50,12 +45,11 @@ export interface Problems<Noted extends ProblemCode = never> {
 const intervalMs = 1_000
 const noteMs = 5 * 60_000
 /**
- * Watches the problems of a process: checks them every second, logs a problem when it has lasted
- * for two seconds and when it ends, and sets the metric `intake_problem`.
+ * Checks problems every second, logs one that has lasted for two seconds and its end, and sets the
+ * metric `intake_problem`.
  *
  * @param options.noted the codes that `note` reports
- * @param options.states states that differ from the catalogue; a function is called whenever the
- * state is needed
+ * @param options.states states that differ from the catalogue; a function is called whenever needed
  */
 export function startProblems<Noted extends ProblemCode = never>(options: {
   checks: Partial<Record<ProblemCode, ProblemCheck>>
@@ -70,10 +64,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const { clock = systemClock, wallMs = Date.now } = options
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
-  /**
-   * Codes whose state is unknown: their checks return `notKnown`, and the problem was not present
-   * before.
-   */
+  /** Codes whose checks return `notKnown`, and whose problem was not present before. */
   const unknown = new Set<ProblemCode>()
   /** The problems that the last check found. */
   const lastFound = new Set<ProblemCode>()

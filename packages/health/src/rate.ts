@@ -9,10 +9,7 @@ export interface Rate {
 const windowSeconds = 15
 
 export function createRate(clock: Clock = systemClock): Rate {
-  /**
-   * `counts` has one count for each second of the window and one for the current second.
-   * `seconds[i]` is the second to which `counts[i]` belongs.
-   */
+  /** One for each second of the window and the current one; `seconds[i]` is that of `counts[i]`. */
   const counts = new Float64Array(windowSeconds + 1)
   const seconds = new Float64Array(windowSeconds + 1).fill(-1)
 

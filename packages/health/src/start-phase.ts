@@ -2,11 +2,9 @@
 const startMs = 5_000
 
 /**
- * Separates the first seconds of a process from an outage: a check fails in them because nothing is
- * connected yet.
+ * Separates the first seconds of a process, when nothing is connected yet, from an outage.
  *
  * @param problem why the process cannot work; undefined if it can
- * @param uptimeMs how long the process has been running
  * @returns `starting` and `lasting`, of which at most one has the problem at any time
  */
 export function separateStart(

@@ -1,9 +1,7 @@
 /** Identifies a timer of the clock that created it. */
 export type Timer = object
 
-/**
- * Time and randomness. Tests use a clock of their own, so that they depend only on their inputs.
- */
+/** Time and randomness. Tests have their own, so that they depend only on their inputs. */
 export interface Clock {
   /** Milliseconds, monotonic; the starting point is arbitrary. */
   now(): number
@@ -27,12 +25,10 @@ const secondMs = 1_000
 const earlyMs = 50
 
 /**
- * Returns a pause that ends at a whole second of the clock: the last one that is at most
- * `ms + earlyMs` away. The pause is usually about `ms`, because the previous pause ended at a whole
- * second, too. If it did not, the new pause can be almost a second shorter. If `ms` is less than a
- * second, it is returned unchanged. All polls that pause like this run in one turn of the event
- * loop, so an idle process wakes up once for all of them. (A turn after a pause costs much more
- * than the polls in it.)
+ * Returns a pause of at most `ms + earlyMs` that ends at a whole second of the clock, usually of
+ * about `ms`, because the previous one ended so, too; otherwise it can be almost a second shorter.
+ * Less than a second is returned unchanged. All such polls run in one turn of the event loop, and
+ * waking up costs much more than the polls.
  */
 export function untilWholeSecond(ms: number, clock: Pick<Clock, 'now'>): number {
   if (ms < secondMs) return ms
@@ -40,11 +36,7 @@ export function untilWholeSecond(ms: number, clock: Pick<Clock, 'now'>): number 
   return Math.floor((now + ms + earlyMs) / secondMs) * secondMs - now
 }
 
-/**
- * Resolves after `ms` milliseconds.
- *
- * @throws the reason of `signal`, when it aborts
- */
+/** @throws the reason of `signal`, when it aborts */
 export function pause(
   ms: number,
   { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = {},

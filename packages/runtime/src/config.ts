@@ -5,13 +5,12 @@ import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-fil
 import { findUrlProblem, urlsIn } from './urls.ts'
 
 /**
- * Reads the settings of `schema` from the environment. A secret can instead be in the file that the
- * variable `NAME_FILE` names. An empty variable counts as unset. Defaults come from the schema.
- * Strings become numbers and booleans as the schema requires.
+ * Reads settings from the environment, or secrets from the file that `NAME_FILE` names. An empty
+ * variable counts as unset. Strings become numbers and booleans as the schema requires.
  *
  * @param check throws a `ConfigError` for settings that the schema allows but that are wrong or
- * contradictory. Settings that are already reported have their defaults meanwhile. It is not called
- * while a required setting is missing or invalid.
+ * contradictory; those already reported have their defaults. Not called while a required one is
+ * missing or invalid
  * @throws {ConfigError} one error for all problems
  */
 export function loadConfig<S extends TObject>(
@@ -68,10 +67,7 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
   return traits.hasCredentials ? findUrlProblem(urlsIn(traits, String(value))) : undefined
 }
 
-/**
- * Returns the settings in a form that may be logged. A secret is replaced by the word `set`, and a
- * URL that may have credentials by its host.
- */
+/** For the log: a secret becomes `set`, and a URL that may have credentials its host. */
 export function describeConfig<S extends TObject>(
   schema: S,
   config: Static<S>,

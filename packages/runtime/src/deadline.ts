@@ -5,8 +5,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. After a timeout the
- * work continues, so its outcome is unknown. If it rejects later, that error is ignored.
+ * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work then
+ * continues: its outcome is unknown, and a later error is ignored.
  */
 export async function withTimeout<T>(
   work: Promise<T>,
@@ -34,14 +34,13 @@ export interface Attempt {
 }
 
 /**
- * Repeats `attempt` until it resolves. Rejects with the error of the last attempt if a repeat would
- * not help, or if the deadline leaves no time for a repeat. If the deadline ended the last attempt
- * early, its error is a timeout; the `cause` is then the error of the attempt before.
+ * Repeats `attempt` until it resolves. Rejects with the last error if a repeat would not help, or
+ * if the deadline leaves no time for one. If the deadline cut the last attempt short, its error is
+ * a timeout whose `cause` is the error before.
  *
  * @param options.what the subject of the error message when an attempt times out
  * @param options.deadline in milliseconds of `clock.now()`
- * @param options.isFinal returns true if a repeat after this error would not help; default: a
- * repeat always helps
+ * @param options.isFinal whether a repeat would not help; default: it always helps
  */
 export async function retryUntil<Result>(
   attempt: (attempt: Attempt) => Promise<Result>,

@@ -7,10 +7,7 @@ const pid = Type.Union([Type.Integer(), Type.Null()], {
   description: 'Null if the process is not part of the stack, or is being restarted.',
 })
 
-/**
- * The endpoints of a running stack, as URLs with their credentials: the content of
- * `endpoints.json`.
- */
+/** The content of `endpoints.json` of a running stack: URLs with their credentials. */
 export const Endpoints = Type.Object({
   gateway: Type.String(),
   gatewayAdmin: Type.String(),
@@ -40,7 +37,7 @@ export const Endpoints = Type.Object({
 export type Endpoints = Static<typeof Endpoints>
 
 /**
- * Reads the endpoints of the stack that runs on a data directory; undefined if none is running.
+ * Undefined if no stack runs on this data directory.
  *
  * @throws {Error} if another version of Intake wrote the file, or it is damaged
  */

@@ -3,8 +3,7 @@ import { systemClock, type Clock } from './clock.ts'
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
- * The maximum number of kinds of error that are remembered. No source of errors has so many. If
- * there are more, the oldest kind is forgotten, so its next error is reported at once.
+ * No source of errors has so many kinds. The oldest is forgotten, and reported at once next time.
  */
 const kindsMax = 100
 
@@ -15,10 +14,9 @@ interface Kind {
 }
 
 /**
- * Reports the first error of a kind at once. Then omits errors of that kind for a second. The next
- * error is reported, with the number of omitted errors, and starts a pause that is twice as long,
- * up to a minute. If no error of the kind occurs for a minute after a pause, the kind counts as
- * new.
+ * Reports the first error of a kind at once, then omits its errors for a second. The next one is
+ * reported with the number of omitted ones and starts a pause twice as long, up to a minute. After
+ * a minute without errors beyond the pause, the kind counts as new.
  *
  * The kind is the `code` of the error, or else the first word of its message (`READONLY`).
  */

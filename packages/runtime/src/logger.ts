@@ -9,9 +9,8 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Creates a logger that writes to `destination`, or to standard output if none is given. The lines
- * are JSON, except on a terminal, where they are formatted. The level of a line depends on the
- * consequence: `error` means that data is at risk or that an operator must act.
+ * Writes JSON lines to `destination` or standard output; formatted ones to a terminal. The level
+ * depends on the consequence: `error` means that data is at risk or that an operator must act.
  */
 export function createLogger(options: {
   name: string
@@ -20,15 +19,14 @@ export function createLogger(options: {
 }): Logger {
   const { name, level, destination = process.stdout.isTTY ? terminal() : jsonLines() } = options
   const timestamp = pino.stdTimeFunctions.isoTime
-  // Escapes invisible characters, because an error of a server can quote a client's text, and the
-  // log may be read on a terminal.
+  // An error of a server can quote a client's text, and the log may be read on a terminal.
   const visible = { write: (line: string) => destination.write(visibleJson(line)) }
   return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
 /**
- * Formats lines for a terminal. Strings are made safe here, because pino-pretty prints them without
- * the escapes of JSON. A process without a terminal does not load pino-pretty.
+ * Makes strings safe, which pino-pretty prints without the escapes of JSON. Loaded only for a
+ * terminal.
  */
 function terminal(): DestinationStream {
   const load = createRequire(import.meta.url)
@@ -40,15 +38,14 @@ function terminal(): DestinationStream {
 }
 
 /**
- * Writes JSON lines. A log that cannot be written, because its disk is full, must not end the
- * process: lines wait until they can be written, and are dropped if too many wait.
+ * A log that cannot be written, because its disk is full, must not end the process: lines wait, and
+ * are dropped if too many wait.
  */
 function jsonLines(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})
-    // A destination that has dropped a line never writes again. Flushing it would wait for the disk
-    // in a loop. So it is replaced by a new one.
+    // A destination that has dropped a line never writes again; flushing it would loop.
     opened.on('drop', () => (stream = open()))
     return opened
   }
@@ -64,10 +61,7 @@ interface DescribedError {
   cause?: DescribedError
 }
 
-/**
- * Logs only the fields of `DescribedError`. Other fields of an error may contain passwords, because
- * client libraries add commands and URLs.
- */
+/** Other fields of an error may contain passwords: client libraries add commands and URLs. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
   const { name, message, stack, cause } = error

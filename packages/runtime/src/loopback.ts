@@ -10,8 +10,7 @@ export const isLoopbackAddress = (address = ''): boolean =>
   loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
- * Whether the `Host` of a request is a loopback name. A foreign site can make its own name resolve
- * to 127.0.0.1 (DNS rebinding); the browser then treats servers at this address as part of that
- * site, but sends the name of the site as `Host`.
+ * A foreign site can make its own name resolve to 127.0.0.1 (DNS rebinding); the browser then
+ * treats servers there as part of that site, but sends its name as `Host`.
  */
 export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)

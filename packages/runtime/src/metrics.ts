@@ -9,15 +9,11 @@ export type GaugeValues<Label extends string> = [
 ][]
 
 /**
- * How often the delay of the event loop is sampled, in milliseconds. The reported delays include
- * this interval. The default interval of 10 would cost 2.6 ms of CPU per second.
+ * In milliseconds; reported delays include it. The default of 10 would cost 2.6 ms of CPU a second.
  */
 const eventLoopMonitoringPrecision = 250
 
-/**
- * Creates a registry with the metrics of the process itself (CPU, memory, event loop) and of its
- * build.
- */
+/** With the metrics of the process (CPU, memory, event loop) and of its build. */
 export function createMetrics(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision })
@@ -33,10 +29,7 @@ export function createMetrics(): Registry {
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
-    /**
-     * @param series label values whose counters exist from the start, at 0. Otherwise Prometheus
-     * would miss the first increase of each counter
-     */
+    /** @param series label values that exist at 0, or Prometheus would miss their first increase */
     counter<Label extends string>(
       name: string,
       help: string,
@@ -56,10 +49,7 @@ export function metricsOf(registry: Registry) {
   }
 }
 
-/**
- * Adds a counter whose values are read at each scrape, for values that other code counts. The
- * counter is absent if there are no values.
- */
+/** Adds a counter that is read at each scrape; absent if there are no values. */
 export function addCounter<Label extends string>(
   registry: Registry,
   counter: { name: string; help: string; labels: Label[]; read: () => GaugeValues<Label> },
@@ -78,9 +68,7 @@ export function addCounter<Label extends string>(
   registry.registerMetric(metric)
 }
 
-/**
- * Adds a gauge whose values are read at each scrape. The gauge is absent if there are no values.
- */
+/** Adds a gauge that is read at each scrape; absent if there are no values. */
 export function addGauge<Label extends string = never>(
   registry: Registry,
   gauge: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },

@@ -5,10 +5,9 @@ const form =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d{1,3})?))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
 
 /**
- * Reads a time as a person writes it, or as Intake and ClickHouse print it. Without an offset it is
- * UTC, regardless of the machine's zone. A date without a time is read as midnight. Returns
- * undefined if the text has another form, if the time is before 1970, or if the time does not
- * exist. (30 February, for example, does not exist, but `Date` would read it as 2 March.)
+ * Reads a time as a person writes it, or as Intake and ClickHouse print it; UTC without an offset,
+ * a date as midnight. Undefined if it has another form, is before 1970, or does not exist: `Date`
+ * would read 30 February as 2 March.
  */
 export function parseTime(text: string): Date | undefined {
   const [, date, minutes = '00:00', seconds = '00', offset = 'Z'] = form.exec(text) ?? []

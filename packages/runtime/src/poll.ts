@@ -9,9 +9,8 @@ export interface Polling {
 const firstRetryMs = 100
 
 /**
- * Calls `poll` at once. Calls it again about `intervalMs` after each poll has settled, at a whole
- * second (see `untilWholeSecond`). Until the first success the intervals are shorter: the first is
- * 100 ms, and each further interval is twice as long.
+ * Calls `poll` at once, and about `intervalMs` after each poll has settled, at a whole second
+ * (`untilWholeSecond`). Until the first success the intervals are shorter: 100 ms, then doubled.
  *
  * @param options.onError called when a poll rejects, unless polling has been closed
  */

@@ -11,12 +11,9 @@ import { watchSecrets, type Secrets } from './watch-secrets.ts'
 const help = 'docs/operations/process-ends.md'
 
 /**
- * Runs a process. First sets its heap growth, reads its settings from the environment, and logs
- * them without secrets. Then follows the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error,
- * ends everything that `start` gave to the owner. Exits with code 1 if the process cannot start or
- * does not close in time.
- *
- * @param options.closeTimeoutMs returns how long closing may take, in milliseconds
+ * Runs a process: sets its heap growth, reads its settings and logs them without secrets, follows
+ * the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error, ends all that
+ * the owner has. Exits with code 1 if the process cannot start or does not close in time.
  */
 export async function runProcess<S extends TObject>(options: {
   name: string
@@ -39,8 +36,7 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // Ending may take long, and may need a secret that changes meanwhile. So the process follows
-      // secrets until everything has ended.
+      // Ending may take long, and may need a secret that changes meanwhile.
       await owner.end()
       secrets.close()
     })

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { TObject } from 'typebox'
 
-/**
- * Annotations of a setting's schema: whether its value is secret, and rules that the schema cannot
- * express.
- */
+/** Annotations of a setting's schema. */
 export interface Traits {
   /** The value is a secret. */
   writeOnly?: boolean
@@ -15,9 +12,8 @@ export interface Traits {
   /** The value is a list of URLs, separated by commas. Each may contain a user and a password. */
   isUrlList?: boolean
   /**
-   * Further problems of a value, one sentence each, without any part of the value. At start the
-   * process reports them together with the problems of other settings; a new value from a file is
-   * checked alone.
+   * Further problems of a value, one sentence each, without any part of it. Reported with those of
+   * other settings at start; a new value from a file is checked alone.
    */
   findProblems?: (value: string) => string[]
 }
@@ -26,38 +22,28 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 
 type Env = Record<string, string | undefined>
 
-/**
- * Returns the names of the settings whose value can be in a file. For the setting `NAME`, the
- * variable `NAME_FILE` has the path of the file.
- */
+/** The settings whose value can be in the file that the variable `NAME_FILE` names. */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Leaves out settings that are themselves the path of a file, and settings for which the schema
-    // already has `NAME_FILE`, such as `AWS_CONTAINER_AUTHORIZATION_TOKEN`.
+    // Not paths of files, nor settings for which the schema already has `NAME_FILE`, such as
+    // `AWS_CONTAINER_AUTHORIZATION_TOKEN`.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })
 }
 
-/**
- * Returns the path of the file with the value of this setting; undefined if the setting is not
- * given by a file.
- */
+/** Undefined if the setting is not given by a file. */
 export const secretFile = (env: Env, name: string): string | undefined =>
   env[`${name}_FILE`] || undefined
 
-/**
- * A problem of a file or of the variable that names it. The message names both, but quotes no
- * value.
- */
+/** The message names the file and its variable, but quotes no value. */
 export class SecretFileError extends Error {
   override name = 'SecretFileError'
 }
 
 /**
- * Reads a setting from the environment, or from the file that `NAME_FILE` names. Empty variables
- * count as unset.
+ * Reads a setting from the environment or its file. Empty variables count as unset.
  *
  * @throws {SecretFileError} if both are set, or the file cannot be read or is empty
  */

@@ -1,18 +1,11 @@
 /** The value of a setting that may change while the process runs, because a file contains it. */
 export interface Secret {
   current(): string
-  /**
-   * Calls `listener` after each change.
-   *
-   * @returns a function that ends the calls
-   */
+  /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: () => void): () => void
 }
 
-/**
- * Creates a secret that changes when `set` is called with another value. `set` calls every
- * listener, and then throws the first error that a listener has thrown.
- */
+/** `set` with another value calls every listener, and then throws the first of their errors. */
 export function createSecret(value: string): Secret & { set(value: string): void } {
   const listeners = new Set<() => void>()
   return {

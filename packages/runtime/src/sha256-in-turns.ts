@@ -4,10 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** The number of bytes that are hashed in about a millisecond. */
 const bytesPerTurn = 1024 * 1024
 
-/**
- * Hashes a complete file, and returns the hash in hexadecimal. Other work runs on the event loop
- * between two parts of the file.
- */
+/** Returns the hash of a file in hexadecimal. Other work runs between two parts of it. */
 export async function sha256InTurns(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes.length; at += bytesPerTurn) {

@@ -1,8 +1,7 @@
 /**
- * Matches a character that is invisible or changes how other characters are shown: a control, a
- * format character or a filler, such as a direction override, a zero-width character or a tag. On a
- * terminal some of these characters move the cursor or set the title. Tabs, line feeds, and
- * characters that join or vary emoji and letters do not match.
+ * Matches what is invisible or changes how other characters are shown: a control, format or filler
+ * character, such as a direction override, a zero-width character or a tag; some move a terminal's
+ * cursor or set its title. Not tabs, line feeds, and what joins or varies emoji and letters.
  */
 export const invisible =
   /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/u
@@ -13,30 +12,18 @@ const all = new RegExp(invisible.source, 'gu')
 export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
-/**
- * Replaces the line ends of Windows (`\r\n`) and of old systems (`\r`) by line feeds, so that a
- * text has no carriage returns.
- */
+/** Turns line ends of Windows and of old systems into line feeds. */
 export const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
 
-/**
- * Prepares a text for a terminal: invisible characters are shown by their codes, such as
- * `<U+001B>`. Tabs and line ends are kept; a line end becomes a line feed.
- */
+/** For a terminal: invisible characters become codes such as `<U+001B>`, line ends line feeds. */
 export const visibleText = (text: string): string =>
   withLineFeeds(text.toWellFormed()).replaceAll(all, (character) => `<${codeOf(character)}>`)
 
-/**
- * Like `visibleText`, but in one line, so that a text from outside cannot look like the next line
- * or the next column.
- */
+/** In one line: a text from outside cannot look like the next line or the next column. */
 export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
-/**
- * Returns equivalent JSON that is safe on a terminal. All invisible characters are escaped;
- * `JSON.stringify` escapes only those below U+0020.
- */
+/** Equivalent JSON that is safe on a terminal: `JSON.stringify` escapes only below U+0020. */
 export const visibleJson = (json: string): string =>
   json.replaceAll(all, (character) =>
     Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(''),

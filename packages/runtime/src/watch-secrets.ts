@@ -13,8 +13,7 @@ import { withoutCredentials } from './urls.ts'
 /** The secrets that may change while the process runs. */
 export interface Secrets<S extends TObject> {
   /**
-   * Returns the setting as a value that is updated when its file changes. A setting without a file
-   * never changes.
+   * The setting as a value that is updated when its file changes.
    *
    * @throws {Error} if the setting is unset, or its schema does not have `isFollowed`
    */
@@ -26,10 +25,9 @@ const help = 'docs/operations/rotate-secrets.md'
 const readTimeoutMs = 5_000
 
 /**
- * Polls the files of secrets and compares their content, so it does not matter how a file is
- * replaced. A file may be read while it is being written, so a new value is used only when it was
- * read twice in a row. A value that is invalid, or a URL with another address, is reported and not
- * used; the old value remains in use.
+ * Polls files and compares their content, however they are replaced. A new value is used when it
+ * was read twice in a row, because a file may be read while it is written. One that is invalid, or
+ * a URL with another address, is reported and not used.
  *
  * @param options.config as read from `env`
  */

@@ -1,11 +1,8 @@
 import { bundlePattern } from '@intake/contract'
 
 /**
- * Whether a key may send records of an application. Each entry of `allowed` is a bundle identifier,
- * or a prefix with `.*` at its end: `com.example.*` allows `com.example.app`, but not
- * `com.example`.
- *
- * @param allowed the entries of the key; empty means all applications
+ * @param allowed bundle identifiers, or prefixes with `.*` at their end: `com.example.*` allows
+ * `com.example.app`, but not `com.example`; empty means all applications
  */
 export function allowsBundle(allowed: readonly string[], bundleIdentifier: string): boolean {
   if (allowed.length === 0 || allowed.includes(bundleIdentifier)) return true
@@ -15,9 +12,9 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
 }
 
 /**
- * Returns the form in which one entry of a key's bundle identifiers is stored and compared.
+ * Returns the form in which a key's bundle identifier is stored and compared.
  *
- * @throws {RangeError} if the entry is empty, or has a `*` that is not part of a `.*` at its end
+ * @throws {RangeError} if it is empty, or has a `*` that is not part of a `.*` at its end
  */
 export function normaliseBundle(entry: string): string {
   if (bundlePattern.test(entry)) return entry.toWellFormed()

@@ -6,10 +6,7 @@ import type { ApiKey } from './stored-key.ts'
 export interface ApiKeyDirectory {
   /** Whether the keys have been read at least once; until then no client can be authenticated. */
   isLoaded(): boolean
-  /**
-   * Returns the key with this secret; undefined if it is unknown, revoked or expired. The key may
-   * be suspended. Does no I/O.
-   */
+  /** Undefined if the key is unknown, revoked or expired. It may be suspended. Does no I/O. */
   find(secret: string): ApiKey | undefined
   /** The keys that are not revoked and have a budget. */
   withBudget(): readonly ApiKey[]
@@ -18,20 +15,15 @@ export interface ApiKeyDirectory {
   close(): void
 }
 
-/**
- * For how long keys are used that have not changed according to their revision. Commands of earlier
- * versions change keys without changing the revision.
- */
+/** Commands of earlier versions change keys without changing the revision. */
 const rereadMs = 10 * 60_000
 
 /**
- * Keeps all keys in memory and checks every `intervalMs` whether they have changed, with shorter
- * intervals until the first success. While the store is unavailable, the last known keys remain
- * valid. A known key also remains valid when its entry becomes unreadable. Such a key has not been
- * revoked, because revoking it would have written a readable entry.
+ * Keeps all keys in memory and checks every `intervalMs` whether they have changed. While the store
+ * is unavailable, the last known keys remain valid. So does a known key whose entry becomes
+ * unreadable: revoking it would have written a readable one.
  *
- * @param options.onUnreadable called after each reading that found unreadable entries, with their
- * names
+ * @param options.onUnreadable called with the names of unreadable entries after each reading
  */
 export function watchApiKeys(options: {
   store: Pick<ApiKeyStore, 'revision' | 'load'>
@@ -46,10 +38,7 @@ export function watchApiKeys(options: {
   let hasSeveral = false
   let knownRevision: string | undefined
   let rereadAt = 0
-  /**
-   * Caches the keys that were found since the last reading, by secret. Each secret is thus hashed
-   * only once per reading.
-   */
+  /** Keys by secret since the last reading, so that each secret is hashed once. */
   const found = new Map<string, ApiKey>()
 
   const { close } = startPolling({

@@ -10,9 +10,7 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/**
- * What a key may do. Identifiers and origins are normalised; an invalid one causes a `RangeError`.
- */
+/** Identifiers and origins are normalised; an invalid one causes a `RangeError`. */
 export interface KeyRules {
   /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
@@ -29,25 +27,22 @@ export type KeyState = 'active' | 'suspended' | 'revoked'
 
 export interface ApiKeyStore {
   /**
-   * Creates a key with the given `secret`, or with a random one. If a key with this secret already
-   * exists, even a revoked key, that key is returned unchanged. Rejects a secret of less than 16
-   * characters, or one that a header field cannot carry.
+   * Creates a key with the given `secret`, or with a random one. A key that already has this
+   * secret, even a revoked one, is returned unchanged. Rejects a secret of less than 16 characters,
+   * or one that a header field cannot carry.
    */
   create(
     options: KeyRules & { name: string; secret?: string },
   ): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /**
-   * Changes only the given rules. Resolves to undefined when there is no such key or it is revoked.
-   */
+  /** Changes only the given rules; undefined when there is no such key or it is revoked. */
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
   /** Sets the state of a key. Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
   /** Changes with each change of a key. Rejects when Redis has lost its data. */
   revision(): Promise<string>
   /**
-   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data,
-   * because an empty result would be wrong.
+   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data.
    */
   load(): Promise<StoredKeys>
 }
@@ -56,23 +51,22 @@ export interface StoredKeys {
   /** API keys by the hash of their secret. */
   keys: Map<string, ApiKey>
   /**
-   * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
-   * the id cannot be read either, a description of the entry.
+   * Entries that cannot be read, by the hash of their secret: the id of the key or, if that cannot
+   * be read either, a description.
    */
   unreadable: Map<string, string>
 }
 
 /**
- * The key of a Redis hash that maps the SHA-256 of a secret to its API key as JSON. The SHA-256
- * needs no salt, because a generated secret has 256 random bits.
+ * A hash that maps the SHA-256 of a secret to its key as JSON. It needs no salt, because a
+ * generated secret has 256 random bits.
  */
 const redisKey = '{intake}:api-keys'
 const storedKeys = { key: redisKey, isForGateways: true }
 
 /**
- * Replaces an entry only if it has not changed since it was read, so that a change by another
- * process is not undone. The script reads with HGETALL, because Redis users that were set up for an
- * earlier version may not use any other command that reads this hash.
+ * Replaces an entry only if it is still as read, so that another process's change is not undone.
+ * Reads with HGETALL, because Redis users of earlier versions may read this hash in no other way.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -94,10 +88,7 @@ return 1`
 /** So many entries take one to three milliseconds. */
 const parsedPerTurn = 250
 const secretLengthMin = 16
-/**
- * The maximum number of attempts at a change. An attempt fails if another process changes the entry
- * after it was read and before it is written.
- */
+/** Attempts at a change, each of which fails if another process changes the entry meanwhile. */
 const changesMax = 10
 
 const stateActions: Record<KeyState, JournalAction> = {
@@ -193,11 +184,7 @@ async function load(redis: Redis): Promise<StoredKeys> {
   return stored
 }
 
-/**
- * Returns the key with a secret.
- *
- * @throws {Error} if its entry cannot be read
- */
+/** @throws {Error} if the entry of the key cannot be read */
 function existing({ keys, unreadable }: StoredKeys, secretHash: string): ApiKey {
   const key = keys.get(secretHash)
   if (key !== undefined) return key

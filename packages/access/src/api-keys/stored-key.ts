@@ -16,30 +16,28 @@ export interface ApiKey {
   /** ISO 8601; null means never. */
   expiresAt: string | null
   /**
-   * ISO 8601; null means not suspended. While the key is suspended, its requests are refused, and
-   * senders keep their records.
+   * ISO 8601; null: not suspended. Requests of a suspended key are refused; senders keep their
+   * records.
    */
   suspendedAt: string | null
   /**
-   * ISO 8601; null means not revoked. A revoked key is kept, so that nobody creates a valid key
-   * with the same secret by accident.
+   * ISO 8601; null: not revoked. Kept, so that nobody creates a valid key with this secret by
+   * accident.
    */
   revokedAt: string | null
 }
 
 /**
- * Prints a key for Redis. Earlier versions of the gateway do not know `suspendedAt`. A suspended
- * key is therefore printed with a `revokedAt` too, so that those versions refuse its requests.
+ * Earlier versions of the gateway do not know `suspendedAt`, so a suspended key is printed with a
+ * `revokedAt` too.
  */
 export function printKey(key: ApiKey): string {
   return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
 }
 
 /**
- * Reads a key that any version, even a later one, has stored; undefined if it is damaged. A key
- * with a damaged or missing field is not accepted, because it could allow too much: for example, it
- * could be valid for every application, or never expire. Fields that a later version has added are
- * kept.
+ * Reads a key that any version, even a later one, has stored. Undefined if a field is damaged or
+ * missing: it could allow too much, such as every application. Fields of a later version are kept.
  */
 export function parseKey(json: string): ApiKey | undefined {
   const entry = parseEntry(json)

@@ -10,17 +10,13 @@ export const dayCountOf = (budget: BudgetName): DayCount =>
 /** Returns the Redis key of a count that all gateways share. */
 export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
 
-/**
- * Returns the name of the count for an API key and a day (UTC).
- *
- * @param atMs any time of the day, in milliseconds since 1970
- */
+/** @param atMs any time of the day (UTC), in milliseconds since 1970 */
 export const dayCountName = (apiKeyId: string, atMs: number, budget: BudgetName): string =>
   `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${dayCountOf(budget)}`
 
 /**
- * Resolves to what a key with a budget has used on the day (UTC) of `atMs`, summed over all
- * gateways. Each gateway adds its counts to the sums in Redis twice a second.
+ * What a key has used on the day (UTC) of `atMs` on all gateways, which add their counts twice a
+ * second.
  */
 export async function readUsedToday(
   redis: Redis,

@@ -9,8 +9,8 @@ export const retentionKey = '{intake}:retention'
 export interface Retention {
   retentionDays: Record<RecordKind, number | undefined>
   /**
-   * Records before this moment, in milliseconds since 1970, may have been dropped. Infinity if the
-   * moment cannot be read: then all records before the current month count as dropped.
+   * Records before this moment, in ms since 1970, may have been dropped. If it cannot be read it is
+   * Infinity: then all before the current month count as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
   /** The applications whose records are or were kept for a shorter period, by identifier. */
@@ -72,8 +72,8 @@ export function parseRetention(
     onUnreadable(field)
     return undefined
   }
-  // A retention period that cannot be read counts as unlimited. Even then, the field
-  // `dropped-until` keeps gateways from storing repeats of dropped records.
+  // Unlimited if it cannot be read. Even then, `dropped-until` keeps gateways from storing repeats
+  // of dropped records.
   const read = (kind: RecordKind, bundle?: string): ApplicationRetention => ({
     days: numberOf(daysField(kind, bundle)) || undefined,
     droppedUntilMs: numberOf(droppedField(kind, bundle)) ?? Infinity,

@@ -3,15 +3,15 @@ import { readInstallation, type Redis } from '@intake/redis'
 import { deriveSubjectKey, suppressedKey, suppressionPrefix } from './suppression.ts'
 
 /**
- * The key of a Redis hash that maps the ids of rules to rules as JSON. The hash also contains the
- * secret of the installation. The secret is kept when the rules are removed.
+ * A hash of the rules as JSON by id, and of the installation's secret, which is kept when rules are
+ * removed.
  */
 export const rulesKey = '{intake}:rules'
 export const secretField = 'secret'
 
 /**
- * Creates the secret if there is none, so that concurrent commands get the same one. Returns null if
- * the secret was lost: with a new one, gateways would store the records of suppressed senders again.
+ * Concurrent commands get the same secret. Null if it was lost: with a new one, gateways would
+ * store the records of suppressed senders again.
  */
 const script = `
 if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then

@@ -14,57 +14,42 @@ import {
 } from './suppression.ts'
 
 /**
- * An operator's decisions: which senders are suppressed, how long records are kept, and which rules
- * apply to records. They are stored in Redis, where gateways read them. Every method rejects if
- * Redis has lost its data.
+ * An operator's decisions, in Redis, where gateways read them: whom they suppress, how long records
+ * are kept, and which rules apply. Every method rejects if Redis has lost its data.
  */
 export interface PolicyStore {
   /**
-   * Resolves to the key of the hashes that stand for people and devices, in the list of suppressed
-   * senders and in the journal of erasures. Creates the secret of the installation if there is
-   * none; rejects if it was lost.
+   * The key of the hashes that stand for people and devices, in this list and the journal of
+   * erasures. Creates the secret of the installation if there is none; rejects if it was lost.
    */
   subjectKey(): Promise<KeyObject>
   /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
-  /**
-   * Removes a sender from the list of suppressed senders; resolves to false if it was not there.
-   */
+  /** Resolves to false if the sender was not suppressed. */
   unsuppress(sender: Suppression): Promise<boolean>
   /**
-   * Sets for how many days records of a kind are kept; undefined means without limit. Of an
-   * application: undefined means that only the general period applies.
+   * Sets for how many days records are kept; undefined: without limit, or of an application: as the
+   * general period.
    */
   setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string): Promise<void>
   /**
-   * Notes that records before `until`, of all applications or of one, have been dropped, so that
-   * gateways do not store repeats of them. Without this note, such a repeat would be stored after an
-   * operator lengthens the retention period, and the dropped record would reappear.
+   * Notes that records before `until`, of all applications or of one, have been dropped. Otherwise
+   * gateways would store their repeats after the retention period was lengthened, and dropped
+   * records would reappear.
    */
   noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string): Promise<void>
-  /**
-   * Adds a rule, which must be valid; resolves to undefined when there are already `rulesMax`
-   * rules.
-   *
-   * @param createdBy the person who adds the rule
-   */
+  /** Adds a valid rule; resolves to undefined when there are `rulesMax`. */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
-  /**
-   * Resolves to the removed rule; to `unreadable` if the rule could not be read; to undefined if
-   * there was no such rule.
-   */
+  /** Resolves to the removed rule, or to undefined if there was none. */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
-   * Resolves to the policy, or to undefined if its revision is `knownRevision`. Gateways call this
-   * every two seconds. An unchanged policy is not read again, because its list of suppressed
-   * senders can be long.
+   * Resolves to undefined if the revision is `knownRevision`: gateways call this every two seconds,
+   * and the list of suppressed senders can be long.
    */
   load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
 
-/**
- * The maximum length of the list of suppressed senders. Every gateway keeps all of it in memory.
- */
+/** Every gateway keeps the list of suppressed senders in memory. */
 export const suppressedMax = 100_000
 
 const suppressed = { key: suppressedKey, isForGateways: true }

@@ -8,8 +8,8 @@ import { isEarlierHash, suppressedKey } from './suppression.ts'
 
 export interface StoredPolicy extends Retention {
   /**
-   * The mark that setup wrote once for this installation. It is the salt in the hashes of senders
-   * that an earlier version suppressed.
+   * The mark of the installation: the salt in the hashes of senders that an earlier version
+   * suppressed.
    */
   salt: string
   /** Changes with each change of the policy, and of the API keys. */
@@ -21,8 +21,8 @@ export interface StoredPolicy extends Retention {
   /** Ids of rules that cannot be read. */
   unreadableRules: string[]
   /**
-   * The secret of the installation, in base64, with which rules hash values, and from which
-   * `subjectKey` is derived; undefined if nothing has needed it yet, or if it was lost.
+   * In base64: rules hash values with it, and `subjectKey` is derived from it; undefined if nothing
+   * has needed it yet, or if it was lost.
    */
   secret: string | undefined
   /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
@@ -33,8 +33,7 @@ export interface StoredPolicy extends Retention {
 export async function readPolicy(redis: Redis, known?: string): Promise<StoredPolicy | undefined> {
   const revision = await readRevision(redis)
   if (revision === known) return undefined
-  // If the policy changes after the revision was read, the next call sees another revision and
-  // reads the policy again.
+  // If the policy changes after the revision was read, the next call reads it again.
   const [salt, senders, periods, entries] = await Promise.all([
     readSalt(redis),
     readInstallationHash(redis, suppressedKey),

@@ -16,9 +16,8 @@ export const suppressedKey = '{intake}:suppressed'
 export const suppressionPrefix = 'hmac-sha256:'
 
 /**
- * Returns the key of all hashes that stand for a person or device. It is derived from the secret of
- * the installation, because rules hash values with the secret itself, and anyone may see the hash
- * of a value that they sent.
+ * Derives the key of all hashes that stand for a person or device. Rules hash values with the
+ * secret itself, and anyone may see the hash of a value that they sent.
  *
  * @param secret in base64
  */
@@ -27,10 +26,7 @@ export function deriveSubjectKey(secret: string): KeyObject {
   return createSecretKey(createHmac('sha256', secretKey).update('subjects').digest())
 }
 
-/**
- * Hashes a sender for the list of suppressed senders. Without the key, nobody can test whether a
- * known id is on the list.
- */
+/** Without the key, nobody can test whether a known id is on the list. */
 export function suppressionHash(
   key: KeyObject,
   { kind, id, bundleIdentifier = '' }: Suppression,

@@ -17,8 +17,8 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * How long records of this kind and application are certainly kept, in milliseconds since their
-   * `time`. Older ones may have been dropped. Undefined if records are kept without limit.
+   * How long records are certainly kept, in milliseconds since their `time`; undefined: without
+   * limit.
    */
   retentionMs(kind: RecordKind, bundleIdentifier: string): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
@@ -33,10 +33,7 @@ export interface Policy {
 
 const noRules = compileRules({ rules: [], secret: undefined })
 
-/**
- * Returns the beginning of the month. Retention drops only whole months, and never the current
- * month.
- */
+/** Retention drops only whole months, and never the current month. */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
@@ -59,11 +56,11 @@ function keptMs(
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
- * is unavailable the last known policy remains valid. A known rule also remains valid when its
- * entry becomes unreadable, and so does the secret.
+ * is unavailable the last known policy remains valid, as does a known rule, or the secret, whose
+ * entry becomes unreadable.
  *
- * @param options.onUnreadable called after each reading of a changed policy that has unreadable
- * fields or rules, with their names
+ * @param options.onUnreadable called with the names of unreadable fields and rules after each
+ * change
  */
 export function watchPolicy(options: {
   store: Pick<PolicyStore, 'load'>
@@ -123,16 +120,13 @@ export function watchPolicy(options: {
   }
 }
 
-/**
- * Returns the rules that this process still follows although their entries can no longer be read.
- */
+/** The rules that this process still follows although their entries can no longer be read. */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }
 
 /**
- * Returns the function that hashes a sender in the forms that occur in the list. Usually that is
- * one form, so that a request costs no more than four hashes.
+ * Hashes a sender in the forms that occur in the list, usually one: at most four hashes a request.
  */
 function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
   const forms: ((sender: Suppression) => string)[] = []

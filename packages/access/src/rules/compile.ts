@@ -9,9 +9,7 @@ import { concerns, ruleActions, type Rule } from './rule.ts'
 /** A rule that this process follows, and how often it has acted since the process started. */
 export interface ActiveRule {
   readonly rule: Rule
-  /**
-   * The number of acknowledged records that the rule has dropped, sampled (kept or not) or changed.
-   */
+  /** Acknowledged records that the rule has dropped, sampled (kept or not) or changed. */
   matches: number
 }
 
@@ -22,10 +20,7 @@ export interface Ruling {
   /** The fraction of devices whose records like this one are stored, from 0 to 1. */
   readonly sampleRate: number
   readonly edits: Edits
-  /**
-   * The rules that have acted on the record so far. When an edit changes something, its rule is
-   * added.
-   */
+  /** The rules that have acted so far; an edit that changes something adds its rule. */
   readonly acted: ActiveRule[]
 }
 
@@ -47,7 +42,7 @@ interface Edit {
 /** The rules about the records of one request. */
 export interface SenderRules {
   /**
-   * Returns what the rules say about a record of this sender; undefined if they say nothing.
+   * Undefined if the rules say nothing about the record.
    *
    * @param event undefined for a feedback
    */
@@ -57,8 +52,8 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * Returns the rules that may apply to records of a request; undefined if there are none. The
-   * sender is read during this call, not later.
+   * The rules that may apply to records of a request; undefined if none. The sender is read now,
+   * not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
@@ -82,18 +77,14 @@ interface Applicable {
 }
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
-/**
- * The maximum number of event names for which the applicable rules are cached, over all
- * applications. Clients can send any number of names, so a full cache is emptied.
- */
+/** Over all applications. Clients can send any number of names, so a full cache is emptied. */
 const eventsMax = 1_000
 
 /**
- * Prepares rules for their comparison with records. After that, each event costs one look-up by
- * application, one look-up by event name, and one comparison with each rule found.
+ * Prepares rules, so that an event costs one look-up by application, one by event name, and one
+ * comparison with each rule found.
  *
- * @param options.secret the secret, in base64, with which rules hash values; without it, values
- * that should be hashed are removed
+ * @param options.secret in base64; without it, values that should be hashed are removed
  * @param options.known the rules that are already active; they keep their counts
  */
 export function compileRules(options: {
@@ -107,8 +98,7 @@ export function compileRules(options: {
   const active = rules.map(
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
-  // Rules that drop come first, because for a dropped record no other rule matters. Rules that
-  // remove come before rules that hash, because a removed value need not be hashed.
+  // Dropped records meet no other rule, and removed values need not be hashed.
   const compiled = active
     .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
     .map((one) => compile(one, hashValue))
@@ -208,11 +198,7 @@ function meets(tests: readonly Test[], facts: RecordFacts): boolean {
   return true
 }
 
-/**
- * Returns what the rules say about a record; undefined if none of them applies.
- *
- * @param rules in the order of `ruleActions`: those that drop, sample, remove, hash
- */
+/** @param rules in the order of `ruleActions`: those that drop, sample, remove, hash */
 function judge(rules: readonly Compiled[], facts: RecordFacts, device: string): Ruling | undefined {
   let sampling: ActiveRule | undefined
   let sampleRate = 1
@@ -227,8 +213,7 @@ function judge(rules: readonly Compiled[], facts: RecordFacts, device: string): 
       edits ??= { params: [], device: [], extra: [] }
       edits[part].push(edit)
     } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
-      // The lowest of several rates applies. A device that the lowest rate keeps is also kept by
-      // the higher ones.
+      // A device that the lowest rate keeps is also kept by the higher ones.
       sampling = active
       sampleRate = active.rule.rate
     }

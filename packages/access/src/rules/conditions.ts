@@ -20,8 +20,8 @@ export type Test = (facts: RecordFacts) => boolean
 export interface Condition<Value extends string | number = never> {
   type: 'text' | 'integer' | 'kind'
   /**
-   * What the condition is about. Rules are looked up by kind, bundle and event, so conditions on
-   * these are not tested for each record; only records with an event meet one on the event.
+   * Rules are looked up by kind, bundle and event, so conditions on these are not tested for each
+   * record; only records with an event meet one on the event.
    */
   about: 'kind' | 'bundle' | 'event' | 'sender'
   /** The option of `intake rules add` that sets the condition. */
@@ -31,8 +31,8 @@ export interface Condition<Value extends string | number = never> {
   /** Returns the test of a record. A record without the field does not meet the condition. */
   test: (wanted: Value) => Test
   /**
-   * The same test on a row of `intake.logs` or `intake.feedback`; the parameter has the name of the
-   * condition. Undefined if the condition only selects the view.
+   * The same test on a row of the views, with a parameter of the condition's name; undefined if the
+   * condition only selects the view.
    */
   sql: string | undefined
 }
@@ -50,9 +50,7 @@ const integer = (condition: Omit<Condition<number>, 'type' | 'about'>): Conditio
   ...condition,
 })
 
-/**
- * The conditions of rules, by name. A new one needs its row here, and `RecordFacts` what it compares.
- */
+/** A new condition needs its row here, and `RecordFacts` what it compares. */
 export const conditions = {
   kind: {
     type: 'kind',
@@ -122,9 +120,7 @@ export const conditions = {
 type Conditions = typeof conditions
 export type ConditionName = keyof Conditions
 
-/**
- * The records to which a rule applies: those that meet every condition that is set.
- */
+/** A rule applies to the records that meet every condition that is set. */
 export type RuleMatch = {
   [Name in ConditionName]?: Parameters<Conditions[Name]['test']>[0]
 }

@@ -1,7 +1,7 @@
 /**
- * Maps a device to a number from 0 up to 1. A sample rate keeps the devices whose number is below
- * it, so a higher rate also keeps every device that a lower rate keeps. Every gateway computes the
- * same number as `murmurHash3_32(toString(device_uuid)) / 4294967296` in ClickHouse.
+ * Maps a device to a number from 0 up to 1. A sample rate keeps the devices below it, so a higher
+ * rate keeps every device of a lower one. In ClickHouse: `murmurHash3_32(toString(device_uuid)) /
+ * 4294967296`.
  *
  * @param uuid 36 characters, in upper or lower case
  */

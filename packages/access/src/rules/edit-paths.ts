@@ -1,15 +1,11 @@
-/**
- * Returns the new value of a member. Is not called for null. If the result is undefined, the member
- * is removed.
- */
+/** Returns the new value of a member, which is never null; undefined removes the member. */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
 export interface PathEdit {
   /**
-   * The path of a member, as queries see it. The path `a.b` selects the member `b` of the object
-   * `a`, and also a member named `a.b` or `a%2Eb`. If `a` is a list, the path selects the member
-   * `b` of each of its elements.
+   * As queries see it: `a.b` selects the member `b` of the object `a`, or of each element of a list
+   * `a`, and also a member named `a.b` or `a%2Eb`.
    */
   path: string
   change: Change
@@ -17,18 +13,12 @@ export interface PathEdit {
   onChange: () => void
 }
 
-/**
- * Edits, grouped by the first part of their paths. With these groups, a large object is walked only
- * once for all edits.
- */
+/** By the first part of the paths, so that a large object is walked once for all edits. */
 type EditIndex = ReadonlyMap<string, Group>
 
 interface Group {
   edits: PathEdit[]
-  /**
-   * The steps for a member, cached by its name. The objects in a long list usually have members
-   * with the same names.
-   */
+  /** By the name of a member: the objects of a long list usually have the same names. */
   plans: Map<string, readonly Step[]>
 }
 
@@ -37,7 +27,7 @@ type Step = PathEdit | { inside: EditIndex }
 
 /**
  * Applies edits in their order. Returns the same value if they change nothing. Never modifies the
- * given value, because the fingerprint of a record is computed from what was sent.
+ * value: a record's fingerprint is that of what was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value

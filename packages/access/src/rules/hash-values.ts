@@ -2,21 +2,17 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
-/**
- * The maximum number of values that are hashed in one part of a record. Hashing this many takes
- * about two milliseconds.
- */
+/** Values of one part of a record that are hashed, in about two milliseconds. */
 const hashedValuesMax = 1_000
 
 /**
- * Prepares changes that replace a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal
- * values have equal hashes, so records can still be joined. Without the secret, nobody can test
- * whether a hash belongs to, for example, a certain telephone number. A number is hashed like its
- * text. In an object or a list, every value is hashed.
+ * Replaces values, also in objects and lists, by 128 bits of their HMAC-SHA256, in hexadecimal:
+ * records can still be joined, but without the secret nobody can test whether a hash is, for
+ * example, that of a telephone number. A number is hashed like its text.
  *
  * @param secret in base64
- * @returns a function that creates the change for one part of one record. The change removes values
- * after the first thousand, so that no record occupies the gateway for long.
+ * @returns creates the change for one part of one record, which removes values after the first
+ * thousand
  */
 export function createHashValues(secret: string): () => Change {
   const key = createSecretKey(secret, 'base64')

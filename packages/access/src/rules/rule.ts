@@ -17,15 +17,9 @@ export interface Rule {
   /** `rule_` and 12 hexadecimal digits. */
   id: string
   action: RuleAction
-  /**
-   * The fraction of devices whose records are stored, more than 0 and less than 1. Set only for
-   * `sample`.
-   */
+  /** The fraction of devices whose records are stored, between 0 and 1; only for `sample`. */
   rate?: number
-  /**
-   * The field that is removed or hashed: `params.…`, `device.…` or `extra.…`. Set only for `remove`
-   * and `hash`.
-   */
+  /** The field: `params.…`, `device.…` or `extra.…`; only for `remove` and `hash`. */
   path?: string
   match: RuleMatch
   /** ISO 8601. */
@@ -55,8 +49,8 @@ const isAboutEvents = (path: string | undefined, match: RuleMatch) =>
   conditionsAbout(match, 'event').length > 0 || path?.startsWith('params.') === true
 
 /**
- * Describes why a rule may not be added, as a sentence for an operator; undefined if it may. Earlier
- * versions added rules to sample that have no condition; those remain valid.
+ * Why a rule may not be added, as a sentence for an operator. Earlier versions added rules to
+ * sample without a condition, which remain valid.
  */
 export function findRuleProblem(rule: RuleChoice): string | undefined {
   const problem = findStoredProblem(rule)
@@ -129,12 +123,11 @@ const wrongValue = {
 }
 
 /**
- * Reads a stored rule; undefined if it cannot be read, for example because a later version of
- * Intake wrote it. A rule with an unknown condition counts as unreadable, because without the
- * condition the rule would apply to too many records.
+ * Reads a stored rule; undefined if it cannot be read, or has a condition of a later version:
+ * without it, the rule would apply to too many records.
  *
- * A rule to hash a device field becomes a rule to remove it if this version has a column for the
- * field that cannot hold a hash: an earlier version, which had no such column, stored the rule.
+ * A rule to hash a device field that has got a column that cannot hold a hash becomes a rule to
+ * remove it.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>

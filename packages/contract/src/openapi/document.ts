@@ -7,8 +7,8 @@ const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'u
 const { version } = JSON.parse(manifest) as { version: string }
 
 /**
- * Returns the OpenAPI document. Its schemas are written so that client generators understand them
- * (see `write-schema.ts`); docs/sending.md lists the generators that were tried.
+ * Its schemas are written for client generators (`write-schema.ts`); docs/sending.md lists those
+ * that were tried.
  *
  * @param options.url where clients reach the gateway, without a slash at the end
  */

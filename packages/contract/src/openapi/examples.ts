@@ -1,5 +1,5 @@
-// Requests that can be sent unchanged, and their responses. Events that are to be stored have no
-// `id`, because the time in it would soon be too old; the rejected entry shows such an `id`.
+// Requests that can be sent unchanged. Stored events have no `id`, because its time would soon be
+// too old; the rejected entry shows such an `id`.
 
 const sender = {
   bundle_identifier: 'com.example.app',

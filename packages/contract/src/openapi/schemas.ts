@@ -38,20 +38,16 @@ const named = {
 const { refer, define } = createSchemaWriter({
   names: new Map<object, string>([
     ...Object.entries(named).map(([name, schema]) => [schema, name] as const),
-    // The document describes the event of `POST /api/log` like an entry of a batch. That operation
-    // accepts any `id` and `timestamp`, but valid values mean the same as in a batch.
+    // That operation accepts any `id` and `timestamp`, but valid values mean the same as in a
+    // batch.
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),
-  // The list of attachments in the JSON is not documented, because clients send attachments as
-  // files of the form.
+  // Clients send attachments as files of the form.
   undocumented: new Set([feedback.properties.attachments]),
 })
 
-/**
- * The form of `POST /api/feedback` for clients; `packages/contract` has only the schema of its
- * JSON.
- */
+/** The form of `POST /api/feedback`; `packages/contract` has only the schema of its JSON. */
 const FeedbackForm: Schema = {
   type: 'object',
   description: `User feedback with images; at most ${limits.formParts} parts.`,

@@ -28,21 +28,18 @@ const replacedKeywords: ReadonlySet<string> = new Set([
 const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', number: 'double' }
 
 /**
- * Writes the schemas of the contract so that generators of clients understand them. If a generator
- * misunderstands a schema, the generated client may fail to read a response although its records
- * are stored. The gateway also accepts values that the document leaves out, such as `null` for an
- * absent field. The rules are:
- *
+ * Writes the schemas of the contract so that generators of clients understand them: a client that
+ * misunderstands one may fail to read the response to a stored record. The gateway also accepts
+ * what the document leaves out, such as `null` for an absent field.
  * - `null` and the empty string are left out of what may be sent;
  * - a union of objects becomes one object whose properties are optional unless all variants have
- * them;
+ *   them;
  * - a constant becomes a string, so that another value can be added;
  * - every number has a format;
  * - `additionalProperties` is only on objects without documented properties.
  *
  * @param options.names schemas that become a `$ref`, with the name of the component
- * @param options.recommended keywords to add to a schema; they say what clients should send where
- * the gateway accepts more
+ * @param options.recommended what clients should send where the gateway accepts more
  * @param options.undocumented schemas of properties that are left out
  */
 export function createSchemaWriter(options: {
@@ -125,10 +122,7 @@ function joinVariants(variants: readonly Schema[]): Schema {
 
 const isPresent = (schema: Schema | undefined): schema is Schema => schema !== undefined
 
-/**
- * Joins the schemas of a property that several variants have. The property must have the same
- * schema in all variants, or be the constant that distinguishes them.
- */
+/** All variants must have the same schema, or the constant that distinguishes them. */
 function joinProperty(schemas: readonly Schema[]): Schema {
   const [first, ...others] = schemas
   if (first !== undefined && others.every((one) => one === first)) return first

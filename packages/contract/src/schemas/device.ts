@@ -4,8 +4,7 @@ import { limits } from '../limits.ts'
 import { nullable } from './fields.ts'
 
 /**
- * The schema of each kind of field. The formats `device-date` and `device-time` are Intake's own:
- * they select the type of the column, and validators ignore them.
+ * Intake's own formats `device-date` and `device-time` select the column; validators ignore them.
  */
 const schemas = {
   text: (description) => nullable('string', { description }),

@@ -11,10 +11,9 @@ export const deviceUuid = Type.String({
 })
 
 /**
- * An e-mail address, including internationalized ones: a local part, quoted if it contains spaces,
- * and a domain of labels separated by dots. The `idn-email` format is not used, because it rejects
- * domains with combining marks, as in Hindi and Thai. Only delivery can show whether an address
- * exists. White space around the address is allowed, because the gateway removes it.
+ * A local part, quoted if it contains spaces, and a domain of labels. The `idn-email` format
+ * rejects domains with combining marks, as in Hindi and Thai. The gateway removes white space
+ * around the address.
  */
 export const emailPattern = String.raw`^\s*(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*\s*$`
 

@@ -13,9 +13,8 @@ export const logEvent = {
 }
 
 /**
- * Optional fields of an event. Apps that were shipped before these fields existed may use the same
- * names for other values. So an invalid value is no error in `POST /api/log`: it is stored like an
- * unknown field.
+ * Apps that were shipped before these fields existed may use the names for other values. So an
+ * invalid value is no error in `POST /api/log`: it is stored like an unknown field.
  */
 const optional = {
   id: Type.Optional(

@@ -12,9 +12,9 @@ const FieldError = Type.Object(
 export const FieldErrors = Type.Array(FieldError, { description: 'The invalid fields.' })
 
 /**
- * The schema of an error code. It is a string and not a closed list, because codes may be added and
- * shipped apps cannot be changed. With a closed list, such an app would fail to read a response
- * that contains a new code, even if the response says that other entries are stored.
+ * A string, not a closed list, because codes may be added and shipped apps cannot be changed: such
+ * an app would fail to read a response with a new code, even if it says that other entries are
+ * stored.
  */
 export const errorCode = Type.String({
   description:
@@ -25,9 +25,8 @@ export const errorCode = Type.String({
 })
 
 /**
- * The schema of a time in a response. It has no `date-time` format. Some code generators make code
- * for this format that cannot read fractions of a second. Such a client could not read any of the
- * response.
+ * Without the `date-time` format: code of some generators for it cannot read fractions of a second,
+ * and so nothing of the response.
  */
 export const serverTime = Type.String({
   description:
