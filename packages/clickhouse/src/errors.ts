@@ -131,12 +131,14 @@ export function describeError(error: unknown): string {
 const credentialCodes = new Set([192, 193, 194, 516])
 
 /**
- * Describes why a request failed. If ClickHouse cannot be reached, or does not accept the user,
- * names what corrects it.
+ * Describes why a request failed. If ClickHouse cannot be reached, does not accept the user, or
+ * another server responds, names what corrects it. A ClickHouse that is slow needs no other URL.
  */
 export function explainFailure(error: ClickHouseError): string {
   const why = describeError(error).replace(/\.$/, '')
-  const isUnusable = error.code === undefined || credentialCodes.has(error.code)
+  const { code, cause, serverText } = error
+  const isElsewhere = code === undefined && (cause !== undefined || serverText !== undefined)
+  const isUnusable = isElsewhere || (code !== undefined && credentialCodes.has(code))
   return isUnusable ? `${why}: start ClickHouse, or correct CLICKHOUSE_URL` : why
 }
 

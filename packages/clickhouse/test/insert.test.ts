@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { deviceFields } from '@intake/contract'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
-import { createClickHouse, describeError } from '../src/index.ts'
+import { createClickHouse, explainFailure } from '../src/index.ts'
 import { failureOf, feedbackRow, logRow, member, startServer } from '../../schema/test/fixture.ts'
 
 const { server, connect } = await startServer(t)
@@ -315,10 +315,15 @@ t.test('retry: the caller aborts, before or while it waits', async (t) => {
   kill(server.pid, 'SIGCONT')
 })
 
-t.test('a server that is silent is described as that', async (t) => {
-  const client = await listen(t, () => {}, 100)
-  const error = await failureOf(client.query('SELECT 1'))
-  t.equal(describeError(error), 'No response from ClickHouse within 100 ms')
+t.test('another URL is proposed for what is no ClickHouse, not for a silent one', async (t) => {
+  const explain = async (respond: RequestListener, requestTimeoutMs?: number) => {
+    const client = await listen(t, respond, requestTimeoutMs)
+    return explainFailure(await failureOf(client.query('SELECT 1')))
+  }
+  const silent = await explain(() => {}, 100)
+  t.equal(silent, 'No response from ClickHouse within 100 ms')
+  const other = await explain((_, res) => res.writeHead(404).end('Not found'))
+  t.match(other, /status 404 .*: start ClickHouse, or correct CLICKHOUSE_URL$/)
 })
 
 t.test('retry: no server', async (t) => {
