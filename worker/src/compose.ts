@@ -25,10 +25,7 @@ export interface Context {
 
 const redisHelp = helpOf('redis_connection')
 
-/**
- * The owner closes in reverse order: the loops finish, then the admin port closes, then the
- * connections.
- */
+/** The owner closes in reverse order: first the loops, then the admin port, then connections. */
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
   checkWorkerConfig(config)

@@ -49,9 +49,7 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 announce()
 return redis.call('HSET', KEYS[1], ARGV[5], ARGV[4])`
 
-/**
- * Adds a field, unless the hash has it or one of `aliases`. Resolves to false if there are `max`.
- */
+/** Adds a field, unless the hash has it or one of `aliases`; false if there are `max`. */
 export async function addField(
   redis: Redis,
   options: {
@@ -86,9 +84,7 @@ export async function removeFields(
   return (await changeHash(redis, { hash, script: removeScript, args: fields, entry })) !== 0
 }
 
-/**
- * Parses a hash that has JSON under ids: what can be read, oldest first, and the ids of the rest.
- */
+/** Parses a hash of JSON under ids: what can be read, oldest first, and the ids of the rest. */
 export function parseEntries<Entry extends { id: string; createdAt: string }>(
   stored: Iterable<readonly [id: string, json: string]>,
   parse: (json: string) => Entry | undefined,

@@ -177,11 +177,10 @@ function openEndpoints(options: ClickHouseOptions, requestTimeoutMs: number) {
     spread,
     requestTimeoutMs,
     config: {
-      // With basic authentication, URL parameters could name another user to the ClickHouse of `npm
+      // With basic authentication, URL parameters could name another user to the one of `npm
       // start`.
       set_basic_auth_header: false,
-      // Only a backstop, which does not cover a stalled response: the actual timeout is in
-      // execute.ts.
+      // Only a backstop, which does not cover a stalled response: see the timeout in execute.ts.
       request_timeout: requestTimeoutMs + 1_000,
       max_open_connections: connectionsMax,
       // The client must close an idle socket before the server does, after 3 s at the earliest.

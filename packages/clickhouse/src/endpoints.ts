@@ -58,9 +58,7 @@ export function createEndpoints(options: {
   const start = options.spread ? Math.floor(Math.random() * endpoints.length) : 0
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
-  /**
-   * The first endpoint that may be used now or, if there is none, the one that may be used soonest.
-   */
+  /** The first endpoint that may be used now or, if none, the one that may be soonest. */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
     const waitOf = ({ avoidUntil }: Endpoint) => Math.max(0, avoidUntil - now)

@@ -39,8 +39,7 @@ export const createExecutor = (options: {
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
-      // Otherwise the client parses the error code from the text of the response, which quotes
-      // rows.
+      // Otherwise the client parses the code from the text of the response, which quotes rows.
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),

@@ -5,10 +5,7 @@ export function formBytesMax(attachmentBytesMax: number): number {
   return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
 }
 
-/**
- * Of the bytes in flight, for logs; the rest is for forms with images. Neither uses the other's
- * share.
- */
+/** Of the bytes in flight, for logs; the rest is for forms. Neither uses the other's share. */
 export const logShare = 0.3
 
 /**

@@ -35,10 +35,7 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 
 const thumbnailSuffix = '.thumbnail.webp'
 
-/**
- * Begins with the attachment's key, so that a list of objects by that prefix contains it even if no
- * row names it.
- */
+/** Begins with the attachment's key: a list by that prefix has it even if no row names it. */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }

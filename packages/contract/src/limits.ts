@@ -15,10 +15,7 @@ export const limits = {
   formParts: 64,
   formTexts: 32,
   jsonDepth: 32,
-  /**
-   * Object members and array elements of one record, at all levels. Empty objects and arrays count
-   * twice.
-   */
+  /** Members and elements of one record, at all levels. Empty objects and arrays count twice. */
   jsonNodes: 10_000,
   /**
    * Memory of one member or element at most, in bytes, measured with objects without common
@@ -30,15 +27,9 @@ export const limits = {
   /** Of JSON with an integer beyond 2^53 or an escape in a name, whose parser is slower. */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
-  /**
-   * Of an application on a day, the most frequent ones: small rows even if it puts values into
-   * names.
-   */
+  /** Of an application on a day, the most frequent: rows stay small even with values in names. */
   catalogueEntries: 5_000,
-  /**
-   * Pairs of event and version, and entries of the catalogue, counted apart in a month of an
-   * application.
-   */
+  /** Pairs of event and version, and entries of the catalogue, of an application in a month. */
   monthNames: 20_000,
   /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
@@ -60,23 +51,17 @@ export const limits = {
   /** The rate limit of an API key counts requests in windows of this length. */
   rateWindowMs: 60_000,
   /**
-   * Of one address in `rateWindowMs`. Behind a proxy that is not trusted, all senders have one
-   * address.
+   * Of one address in `rateWindowMs`, which all senders share behind a proxy that is not trusted.
    */
   preflightsPerAddress: 60_000,
   failuresPerAddress: 6_000,
-  /**
-   * Between the clocks of a gateway and of Redis, or it accepts nothing. The watermark lags by this
-   * time.
-   */
+  /** Between a gateway and Redis, or nothing is accepted. The watermark lags by this time. */
   clockSkewMaxMs: 5_000,
   /** Of Redis's memory, for idempotency keys. One API key gets at most half of each. */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
-  /**
-   * Rejected entries of a batch that have details in the response; further ones have only a code.
-   */
+  /** Rejected entries of a batch that have details in the response, not only a code. */
   explainedEntries: 10,
 } as const
 
@@ -92,9 +77,6 @@ export const keptFor = {
   feedback: `${limits.keyDays.feedback} days`,
 } as const
 
-/**
- * Recommended. Any other string is accepted: it may come from the phone, and a shipped app cannot
- * be corrected.
- */
+/** Only recommended: a value may come from the phone, and a shipped app cannot be corrected. */
 export const timestampForm =
   'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'

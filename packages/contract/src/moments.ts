@@ -19,9 +19,7 @@ const simpleTimestamp = new RegExp(
 /** Whether the value is an existing date, as YYYY-MM-DD, from 1970 to 2199. */
 export const isDate = either(simpleDate, compileCheck(dateSchema))
 
-/**
- * Whether the value is an ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199.
- */
+/** Whether it is an ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199. */
 export const isTimestamp = either(simpleTimestamp, compileCheck(timestampSchema))
 
 function either(simple: RegExp, check: (value: unknown) => value is string) {

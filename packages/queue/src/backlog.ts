@@ -2,6 +2,7 @@ import type { Redis } from '@intake/redis'
 import {
   jobLists,
   jobSets,
+  perQueue,
   queueKinds,
   queueNames,
   queueSettings,
@@ -167,9 +168,7 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
     const [, ...shards] = toShards(registered)
     const others = await Promise.all(shards.map((shard) => read(shard, ['logs'], [0, framesMax])))
     if (others.includes(null)) return undefined
-    const backlogs = Object.fromEntries(
-      queueKinds.map((name, index) => [name, toBacklog(queues[index]!)] as const),
-    ) as Record<QueueName, Backlog>
+    const backlogs = perQueue((name) => toBacklog(queues[queueKinds.indexOf(name)]!))
     const ofLogs = [backlogs.logs, ...others.map((other) => toBacklog(other![2]!))]
     return {
       nowMs: Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000),

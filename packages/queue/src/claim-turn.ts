@@ -13,7 +13,7 @@ const standbyMs = 500
  */
 const idleMaxMs = 4_500
 /**
- * A queue that is empty for so long is polled less often; a record is visible within two seconds.
+ * A queue that is empty for so long is polled less often; records are visible within two seconds.
  */
 const quietAfterMs = 10_000
 const quietMs = 1_000

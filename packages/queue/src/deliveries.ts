@@ -85,8 +85,8 @@ export function startDeliveries(options: {
           }
           throw error instanceof FinalDeliveryError ? new UnrecoverableError(error.message) : error
         }
-        // A failure would use up an attempt. A job that cannot be returned waits until its lock
-        // expires.
+        // A failure would use up an attempt. If it cannot be returned, it waits for its lock to
+        // expire.
         const returned = job.moveToWait(token)
         await withTimeout(returned, returnTimeoutMs, 'returning a delivery').catch(onError)
         throw new WaitingError()
@@ -135,9 +135,7 @@ async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<
   }
 }
 
-/**
- * @param jobId the record's id, a dot and the sender: ids are counted by sender without the jobs
- */
+/** @param jobId the record's id, a dot and the sender, by whom ids are counted without the jobs */
 export function parseJobId(jobId: string): { id: string; sender: string } {
   const [id = '', sender = ''] = jobId.split('.')
   return { id, sender }

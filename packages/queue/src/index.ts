@@ -7,7 +7,7 @@ export {
 } from './backlog-monitor.ts'
 export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from './frame.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
-export { queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'
+export { perQueue, queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'
 export { readOldestWaiting } from './oldest-waiting.ts'
 export { startShardHealth, type ShardHealth } from './shards/shard-health.ts'
 export {

@@ -21,9 +21,7 @@ export interface Waiting {
 /** One queue. A command rejects when Redis refuses it, and waits while Redis is unavailable. */
 export interface JobSource {
   peek(): Promise<Waiting>
-  /**
-   * Whether there are postponed jobs. One whose delay has passed stays among them until `claim`.
-   */
+  /** Whether there are postponed jobs; one whose delay has passed is one until `claim`. */
   hasPostponed(): Promise<boolean>
   /** Claims the oldest job; undefined when there is none. */
   claim(): Promise<ClaimedJob | undefined>
@@ -51,9 +49,7 @@ export interface JobSource {
 const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
-/**
- * Opens a queue, or one shard of it, for BullMQ's manual processing, on the caller's connection.
- */
+/** Opens a queue or shard for BullMQ's manual processing, on the caller's connection. */
 export function createJobSource(options: {
   redis: Redis
   kind: QueueName

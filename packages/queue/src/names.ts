@@ -1,5 +1,5 @@
 /**
- * The hash tag that keeps the keys in one slot of a Redis Cluster; shards have others (shards.ts).
+ * The hash tag of the keys: one slot of a Redis Cluster. Further shards have others (shards.ts).
  */
 export const queuePrefix = '{intake}'
 
@@ -7,6 +7,9 @@ export const queuePrefix = '{intake}'
 export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outcomes' } as const
 export type QueueName = keyof typeof queueNames
 export const queueKinds = Object.keys(queueNames) as QueueName[]
+
+export const perQueue = <Value>(of: (kind: QueueName) => Value): Record<QueueName, Value> =>
+  Object.fromEntries(queueKinds.map((kind) => [kind, of(kind)])) as Record<QueueName, Value>
 
 /**
  * BullMQ's lists and sets of jobs that are not completed. A job moves between them in one step.

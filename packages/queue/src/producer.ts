@@ -40,10 +40,7 @@ export function createFrameProducer(options: {
     async add(frame, deadline) {
       const data = createFrame(frame)
       const id = createJobId(frame)
-      /**
-       * The sink that may have stored the frame. No other one gets it, because both would deliver
-       * it.
-       */
+      /** The sink that may have stored the frame; two would both deliver it. */
       let holder: JobSink | undefined
 
       async function send(attempt: Attempt): Promise<void> {

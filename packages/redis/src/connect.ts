@@ -159,8 +159,7 @@ function connectCluster(
       ...(tls && { tls: {} }),
     },
   })
-  // ioredis 6.0.0 starts its refresh timer again if `disconnect` is called during a refresh, which
-  // keeps the process alive.
+  // Otherwise a refresh that `disconnect` interrupts starts the timer again, and the process lives.
   cluster.once('end', () => (cluster.refreshSlotsCache = () => {}))
   reportLostPrimary(cluster)
   cluster.on('error', (error: Error) => onError(causeOf(error)))

@@ -14,10 +14,7 @@ const reportsKey = `${mainTag}:reports`
 const freshSeconds = 15
 const leaveTimeoutMs = 1_000
 
-/**
- * Writes nothing to a Redis without a mark (see `startPresence`). Removes reports of killed
- * processes.
- */
+/** Writes nothing to a Redis without a mark. Removes reports of killed processes. */
 const reportScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local now = tonumber(redis.call('TIME')[1])
@@ -29,10 +26,7 @@ end
 return redis.call('HSET', KEYS[2], ARGV[1], string.format('%d', now) .. ' ' .. ARGV[2])`
 const readScript = `return {redis.call('TIME'), redis.call('HVALS', KEYS[1])}`
 
-/**
- * Reports every five seconds what other processes cannot read elsewhere. A graceful shutdown
- * removes the report.
- */
+/** Reports every five seconds what others cannot read elsewhere, until a graceful shutdown. */
 export function startReports(options: {
   redis: Redis
   report: () => string

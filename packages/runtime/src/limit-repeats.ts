@@ -2,9 +2,7 @@ import { systemClock, type Clock } from './clock.ts'
 
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
-/**
- * No source of errors has so many kinds. The oldest is forgotten, and reported at once next time.
- */
+/** No source has so many kinds of error. The oldest is forgotten, and then reported at once. */
 const kindsMax = 100
 
 interface Kind {

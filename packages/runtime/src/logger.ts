@@ -24,10 +24,7 @@ export function createLogger(options: {
   return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
-/**
- * Makes strings safe, which pino-pretty prints without the escapes of JSON. Loaded only for a
- * terminal.
- */
+/** Makes strings safe: pino-pretty prints them without escapes. Loaded only for a terminal. */
 function terminal(): DestinationStream {
   const load = createRequire(import.meta.url)
   const { build } = load('pino-pretty') as { build: typeof buildPretty }

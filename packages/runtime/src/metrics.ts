@@ -8,9 +8,7 @@ export type GaugeValues<Label extends string> = [
   value: number,
 ][]
 
-/**
- * In milliseconds; reported delays include it. The default of 10 would cost 2.6 ms of CPU a second.
- */
+/** In milliseconds; delays include it. The default of 10 would cost 2.6 ms of CPU a second. */
 const eventLoopMonitoringPrecision = 250
 
 /** With the metrics of the process (CPU, memory, event loop) and of its build. */

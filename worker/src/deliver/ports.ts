@@ -11,9 +11,7 @@ export type RowStore = Pick<ClickHouse, 'insertRows'>
  */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
-  /**
-   * A command to Redis failed. A loop that waits for frames counts as alive: its wait begins anew.
-   */
+  /** A command to Redis failed: the wait of a loop for frames begins anew, as it is alive. */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void
   insertBegan(kind: QueueName): void

@@ -1,4 +1,4 @@
-import { queueKinds, type QueueName } from '@intake/queue'
+import { perQueue, type QueueName } from '@intake/queue'
 
 /**
  * Rejected rows since ClickHouse last stored one. A bad row has good ones before and after it; a
@@ -11,11 +11,7 @@ export interface RefusalRun {
   isLong(): boolean
 }
 
-export interface RefusalRuns {
-  of(kind: QueueName): RefusalRun
-  /** The kinds whose table rejects every row, judging by a long run of rejections. */
-  long(): QueueName[]
-}
+export type RefusalRuns = Record<QueueName, RefusalRun>
 
 const longRun = 16
 
@@ -28,10 +24,4 @@ export function createRefusalRun(): RefusalRun {
   }
 }
 
-export function createRefusalRuns(): RefusalRuns {
-  const runs = new Map(queueKinds.map((kind) => [kind, createRefusalRun()]))
-  return {
-    of: (kind) => runs.get(kind)!,
-    long: () => [...runs].flatMap(([kind, run]) => (run.isLong() ? [kind] : [])),
-  }
-}
+export const createRefusalRuns = (): RefusalRuns => perQueue(createRefusalRun)

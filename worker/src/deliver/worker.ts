@@ -10,9 +10,7 @@ import { createRefusalRuns, type RefusalRuns } from './refusal-run.ts'
 
 const mebibyte = 1024 * 1024
 
-/**
- * What a worker holds and inserts at once; docs/deploy/README.md says how much memory that needs.
- */
+/** What a worker holds and inserts at once, and so its memory (docs/deploy/README.md). */
 const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, compressedBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
   feedback: { framesMax: 32, compressedBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
@@ -117,7 +115,7 @@ function startQueue(
       events,
       log,
       tracing: options.tracing,
-      refusalRun: options.refusals.of(kind),
+      refusalRun: options.refusals[kind],
       signal: options.signal,
       clock,
     },

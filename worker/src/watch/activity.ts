@@ -1,6 +1,5 @@
 import type { FailureKind } from '@intake/clickhouse'
 import { createRate } from '@intake/health'
-import { queueKinds, type QueueName } from '@intake/queue'
 import type { Clock } from '@intake/runtime'
 
 /** The current work of a queue's loop. */
@@ -24,33 +23,12 @@ interface Failure {
   reason: string
 }
 
-/** The state of the loop of one queue, derived from its events. */
-export interface LoopState {
-  waits(): void
-  /** Called when the loop is alive without frames: if it waits for some, the wait begins anew. */
-  waitsAnew(): void
-  took(): void
-  insertBegan(): void
-  /** Returns how many milliseconds the insert took; undefined if none was in progress. */
-  insertEnded(): number | undefined
-  stored(rows: number): void
-  failed(kind: FailureKind, reason: string): void
-  batchEnded(): void
-  activity(): Activity
-}
-
 /** Shown for longer than the interval between two scrapes, as the worker continues at once. */
 const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000
 
-export function createLoopStates(clock: Clock): Record<QueueName, LoopState> {
-  return Object.fromEntries(queueKinds.map((kind) => [kind, createLoopState(clock)])) as Record<
-    QueueName,
-    LoopState
-  >
-}
-
-function createLoopState(clock: Clock): LoopState {
+/** The state of the loop of one queue, derived from its events. */
+export function createLoopState(clock: Clock) {
   const rate = createRate(clock)
   let waitsSince: number | undefined
   let insertSince: number | undefined
@@ -71,26 +49,29 @@ function createLoopState(clock: Clock): LoopState {
 
   return {
     waits: () => void (waitsSince = clock.now()),
+    /** Called when the loop is alive without frames: if it waits for some, the wait begins anew. */
     waitsAnew() {
       if (waitsSince !== undefined) waitsSince = clock.now()
     },
     took: () => void (waitsSince = undefined),
     insertBegan: () => void (insertSince = clock.now()),
+    /** Returns how many milliseconds the insert took; undefined if none was in progress. */
     insertEnded() {
       const ms = since(insertSince)
       insertSince = undefined
       return ms
     },
-    stored(rows) {
+    stored(rows: number) {
       endFailure()
       rate.add(rows)
     },
-    failed: (kind, reason) => void (failure = { kind, reason, at: clock.now() }),
+    failed: (kind: FailureKind, reason: string) =>
+      void (failure = { kind, reason, at: clock.now() }),
     batchEnded() {
       endFailure()
       insertSince = undefined
     },
-    activity: () => ({
+    activity: (): Activity => ({
       waitingMs: since(waitsSince),
       insertMs: since(insertSince),
       failure: presentFailure(),

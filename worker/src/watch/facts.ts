@@ -1,4 +1,4 @@
-import { queueKinds, type BacklogMonitor, type QueueName } from '@intake/queue'
+import { perQueue, queueKinds, type BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
 import type { WorkerMetrics } from './metrics.ts'
 
@@ -8,21 +8,15 @@ interface Sources {
   stored: Pick<StoredStateMonitor, 'state'>
 }
 
-/**
- * One day, instead of infinity for a queue that is not getting shorter: an autoscaler needs a
- * number.
- */
+/** One day, not infinity, for a queue that is not getting shorter: autoscalers need a number. */
 const neverSeconds = 86_400
 
-/**
- * The worker's `/status` without the problems. Null: not known; of `drain_seconds` also: not
- * getting shorter.
- */
+/** `/status` without the problems. Null: not known; of `drain_seconds` also: not shrinking. */
 export function workerFacts(sources: Sources) {
   const { backlogs, activity, stored } = sources
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {
-    backlog: ofKinds((kind) => {
+    backlog: perQueue((kind) => {
       const state = backlogs.of(kind)
       if (state === undefined) return null
       const { waiting, active, delayed, rows, jsonBytes, isPaused } = state
@@ -36,8 +30,8 @@ export function workerFacts(sources: Sources) {
       }
     }),
     queue_shards: backlogs.shards() ?? null,
-    stored_per_second: ofKinds((kind) => activity(kind).storedPerSecond),
-    insert_in_progress_seconds: ofKinds((kind) => (activity(kind).insertMs ?? 0) / 1_000),
+    stored_per_second: perQueue((kind) => activity(kind).storedPerSecond),
+    insert_in_progress_seconds: perQueue((kind) => (activity(kind).insertMs ?? 0) / 1_000),
     dead_letters: deadLetters,
     visible_until: visibleUntil,
   }
@@ -62,11 +56,4 @@ export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of
     rows: states.reduce((sum, { rows }) => sum + rows, 0),
     paused: known.length - states.length,
   }
-}
-
-function ofKinds<Value>(read: (kind: QueueName) => Value): Record<QueueName, Value> {
-  return Object.fromEntries(queueKinds.map((kind) => [kind, read(kind)])) as Record<
-    QueueName,
-    Value
-  >
 }

@@ -88,10 +88,7 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
   }
 }
 
-/**
- * Resolves to undefined, as without an installation, while it is not confirmed that Redis is this
- * one's.
- */
+/** Resolves to undefined while it is not confirmed that Redis is this installation's. */
 export function readWhileConfirmed(
   readBacklogs: ReadBacklogs,
   isConfirmed: () => boolean,

@@ -1,9 +1,9 @@
 import type { FailureKind } from '@intake/clickhouse'
-import { queueKinds, type QueueName } from '@intake/queue'
+import { perQueue, queueKinds, type QueueName } from '@intake/queue'
 import { systemClock, type Clock } from '@intake/runtime'
 import { addGauge, metricsOf, type Registry } from '@intake/runtime/process'
 import type { DeliveryEvents } from '../deliver/ports.ts'
-import { createLoopStates, type Activity } from './activity.ts'
+import { createLoopState, type Activity } from './activity.ts'
 
 export interface WorkerMetrics extends DeliveryEvents {
   activity(kind: QueueName): Activity
@@ -18,7 +18,7 @@ export function createWorkerMetrics(
   registry: Registry,
   { clock = systemClock, wallMs = () => Date.now() }: { clock?: Clock; wallMs?: () => number } = {},
 ): WorkerMetrics {
-  const loops = createLoopStates(clock)
+  const loops = perQueue(() => createLoopState(clock))
   const inserts = insertMetrics(registry)
   const frames = frameCounters(registry)
   addGauge(registry, {
@@ -77,66 +77,62 @@ export function createWorkerMetrics(
 
 function insertMetrics(registry: Registry) {
   const { counter, histogram } = metricsOf(registry)
-  const duration = histogram(
-    'intake_insert_duration_seconds',
-    'Duration of an insert, by result: stored or failed.',
-    ['kind', 'result'],
-    insertSeconds,
-  )
-  const rowsPerInsert = histogram(
-    'intake_insert_rows',
-    'Rows of an insert that ClickHouse has confirmed.',
-    ['kind'],
-    insertRows,
-  )
-  const visibleDelay = histogram(
-    'intake_visible_delay_seconds',
-    'From the arrival of the oldest record of a frame until all its rows are visible; a redelivered frame counts again.',
-    ['kind'],
-    visibleSeconds,
-  )
-  const rows = counter(
-    'intake_rows_inserted_total',
-    'Rows that ClickHouse has confirmed; a redelivered row counts again.',
-    ['kind'],
-  )
-  const confirmed = counter('intake_inserts_total', 'Inserts that ClickHouse has confirmed.', [
-    'kind',
-  ])
-  const failures = counter(
-    'intake_insert_failures_total',
-    'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
-    ['kind', 'failure'],
-    queueKinds.flatMap((kind) => failureKinds.map((failure) => ({ kind, failure }))),
-  )
-  return { duration, rowsPerInsert, visibleDelay, rows, confirmed, failures }
+  return {
+    duration: histogram(
+      'intake_insert_duration_seconds',
+      'Duration of an insert, by result: stored or failed.',
+      ['kind', 'result'],
+      insertSeconds,
+    ),
+    rowsPerInsert: histogram(
+      'intake_insert_rows',
+      'Rows of an insert that ClickHouse has confirmed.',
+      ['kind'],
+      insertRows,
+    ),
+    visibleDelay: histogram(
+      'intake_visible_delay_seconds',
+      'From the arrival of the oldest record of a frame until all its rows are visible; a redelivered frame counts again.',
+      ['kind'],
+      visibleSeconds,
+    ),
+    rows: counter(
+      'intake_rows_inserted_total',
+      'Rows that ClickHouse has confirmed; a redelivered row counts again.',
+      ['kind'],
+    ),
+    confirmed: counter('intake_inserts_total', 'Inserts that ClickHouse has confirmed.', ['kind']),
+    failures: counter(
+      'intake_insert_failures_total',
+      'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
+      ['kind', 'failure'],
+      queueKinds.flatMap((kind) => failureKinds.map((failure) => ({ kind, failure }))),
+    ),
+  }
 }
 
-const ofKinds = queueKinds.map((kind) => ({ kind }))
-
 function frameCounters(registry: Registry) {
-  const metrics = metricsOf(registry)
-  const counter = (name: string, help: string) => metrics.counter(name, help, ['kind'], ofKinds)
-  const redelivered = counter(
-    'intake_frames_redelivered_total',
-    'Frames that were handed out before.',
-  )
-  const redeliveredRows = counter(
-    'intake_rows_redelivered_total',
-    'Rows of redelivered frames: the maximum number of duplicates that FINAL hides.',
-  )
-  const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.')
-  const postponed = counter(
-    'intake_frames_postponed_total',
-    'Frames put back to be retried later: a row failed by itself, or stored feedback could not be announced.',
-  )
-  const unreadable = counter(
-    'intake_frames_unreadable_total',
-    'Frames of an unknown version or with a wrong checksum; they are kept and retried.',
-  )
-  const locksLost = counter(
-    'intake_frame_locks_lost_total',
-    'Claimed frames that another worker may have taken over.',
-  )
-  return { redelivered, redeliveredRows, deadLetters, postponed, unreadable, locksLost }
+  const ofKinds = queueKinds.map((kind) => ({ kind }))
+  const counter = (name: string, help: string) =>
+    metricsOf(registry).counter(name, help, ['kind'], ofKinds)
+  return {
+    redelivered: counter('intake_frames_redelivered_total', 'Frames that were handed out before.'),
+    redeliveredRows: counter(
+      'intake_rows_redelivered_total',
+      'Rows of redelivered frames: the maximum number of duplicates that FINAL hides.',
+    ),
+    deadLetters: counter('intake_dead_letters_total', 'Rows that became dead letters.'),
+    postponed: counter(
+      'intake_frames_postponed_total',
+      'Frames put back to be retried later: a row failed by itself, or stored feedback could not be announced.',
+    ),
+    unreadable: counter(
+      'intake_frames_unreadable_total',
+      'Frames of an unknown version or with a wrong checksum; they are kept and retried.',
+    ),
+    locksLost: counter(
+      'intake_frame_locks_lost_total',
+      'Claimed frames that another worker may have taken over.',
+    ),
+  }
 }

@@ -21,7 +21,7 @@ import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import { isOutOfMemory } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime/process'
-import type { RefusalRuns } from '../deliver/refusal-run.ts'
+import type { RefusalRun } from '../deliver/refusal-run.ts'
 import type { InstallationCheck } from './installation-check.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { Watermark } from './watermark.ts'
@@ -31,10 +31,7 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
-/**
- * A loop that has taken no frame for so long although frames wait is stuck; a healthy one never
- * waits so long.
- */
+/** A loop that takes none of the waiting frames for so long is stuck; no healthy one does. */
 const stuckMs = 60_000
 
 type Detail = ReturnType<ProblemCheck>
@@ -56,7 +53,7 @@ interface Watched {
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state'>
   activity: WorkerMetrics['activity']
-  refusals: Pick<RefusalRuns, 'long'>
+  refusals: Record<QueueName, Pick<RefusalRun, 'isLong'>>
   watermark: Pick<Watermark, 'lateMs'>
 }
 
@@ -94,8 +91,7 @@ export function startWorkerProblems(
       ...storedChecks(options),
     },
     noted: notedCodes,
-    // A full Redis degrades a gateway, which refuses records. A worker is down: it can claim no
-    // frames.
+    // A full Redis degrades a gateway, which refuses records; a worker can claim no frames.
     states: {
       queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
@@ -129,7 +125,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       if (insertMs <= insertStalledMs) return undefined
       return `an insert of ${kind} has been running for ${seconds(insertMs / 1_000)}`
     }),
-    rows_refused: () => joinDetails(refusals.long()),
+    rows_refused: ofQueues((kind) => (refusals[kind].isLong() ? kind : undefined)),
   }
 }
 

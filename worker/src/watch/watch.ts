@@ -162,8 +162,7 @@ function watchStored({ clickhouse, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader: clickhouse,
     onError: limitRepeats((err, omitted) => {
-      // Another line reports an outage. This one warns if an operator must act, for example grant a
-      // right.
+      // Another line reports an outage. This one warns if an operator must act, as for a right.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import type { QueueName, QueueState } from '@intake/queue'
+import { perQueue, type QueueName, type QueueState } from '@intake/queue'
 import type { StoredState } from '@intake/records'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime/process'
@@ -70,7 +70,7 @@ function problemsIn(situation: Situation) {
     },
     stored: { state: () => stored },
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
-    refusals: { long: () => refusing },
+    refusals: perQueue((kind) => ({ isLong: () => refusing.includes(kind) })),
     watermark: { lateMs: () => lateMs },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),

@@ -41,26 +41,18 @@ export interface ApiKeyStore {
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
   /** Changes with each change of a key. Rejects when Redis has lost its data. */
   revision(): Promise<string>
-  /**
-   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data.
-   */
+  /** Reads all keys, in turns that do not block. Rejects when Redis has lost its data. */
   load(): Promise<StoredKeys>
 }
 
 export interface StoredKeys {
   /** API keys by the hash of their secret. */
   keys: Map<string, ApiKey>
-  /**
-   * Entries that cannot be read, by the hash of their secret: the id of the key or, if that cannot
-   * be read either, a description.
-   */
+  /** By the hash of the secret: the id of the key, or a description if that is unreadable, too. */
   unreadable: Map<string, string>
 }
 
-/**
- * A hash that maps the SHA-256 of a secret to its key as JSON. It needs no salt, because a
- * generated secret has 256 random bits.
- */
+/** Maps SHA-256 to keys as JSON. No salt is needed: a generated secret has 256 random bits. */
 const redisKey = '{intake}:api-keys'
 const storedKeys = { key: redisKey, isForGateways: true }
 
@@ -106,9 +98,7 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
-/**
- * @param options.who who makes the changes, for the journal
- */
+/** @param options.who who makes the changes, for the journal */
 export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
   /** Changes a key that is not revoked. */
   async function change(

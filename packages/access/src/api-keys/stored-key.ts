@@ -15,22 +15,13 @@ export interface ApiKey {
   createdAt: string
   /** ISO 8601; null means never. */
   expiresAt: string | null
-  /**
-   * ISO 8601; null: not suspended. Requests of a suspended key are refused; senders keep their
-   * records.
-   */
+  /** ISO 8601; null: not suspended. Requests are refused, and senders keep their records. */
   suspendedAt: string | null
-  /**
-   * ISO 8601; null: not revoked. Kept, so that nobody creates a valid key with this secret by
-   * accident.
-   */
+  /** ISO 8601; null: not revoked. Kept, so that nobody creates a valid key with this secret. */
   revokedAt: string | null
 }
 
-/**
- * Earlier versions of the gateway do not know `suspendedAt`, so a suspended key is printed with a
- * `revokedAt` too.
- */
+/** Prints a suspended key with a `revokedAt`, too, for gateways that only know that one. */
 export function printKey(key: ApiKey): string {
   return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
 }

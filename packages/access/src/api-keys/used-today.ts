@@ -14,10 +14,7 @@ export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
 export const dayCountName = (apiKeyId: string, atMs: number, budget: BudgetName): string =>
   `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${dayCountOf(budget)}`
 
-/**
- * What a key has used on the day (UTC) of `atMs` on all gateways, which add their counts twice a
- * second.
- */
+/** What a key has used on the day (UTC) of `atMs` on all gateways; they add twice a second. */
 export async function readUsedToday(
   redis: Redis,
   apiKeyId: string,

@@ -2,10 +2,7 @@ import { randomBytes, type KeyObject } from 'node:crypto'
 import { readInstallation, type Redis } from '@intake/redis'
 import { deriveSubjectKey, suppressedKey, suppressionPrefix } from './suppression.ts'
 
-/**
- * A hash of the rules as JSON by id, and of the installation's secret, which is kept when rules are
- * removed.
- */
+/** The rules as JSON by id, and the installation's secret, which is kept when they are removed. */
 export const rulesKey = '{intake}:rules'
 export const secretField = 'secret'
 

@@ -27,10 +27,7 @@ export interface PolicyStore {
   suppress(sender: Suppression): Promise<boolean>
   /** Resolves to false if the sender was not suppressed. */
   unsuppress(sender: Suppression): Promise<boolean>
-  /**
-   * Sets for how many days records are kept; undefined: without limit, or of an application: as the
-   * general period.
-   */
+  /** Undefined: without limit, or of an application: as the general period. */
   setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string): Promise<void>
   /**
    * Notes that records before `until`, of all applications or of one, have been dropped. Otherwise
@@ -55,9 +52,7 @@ export const suppressedMax = 100_000
 const suppressed = { key: suppressedKey, isForGateways: true }
 const rules = { key: rulesKey, isForGateways: true }
 
-/**
- * @param options.who who makes the changes, for the journal
- */
+/** @param options.who who makes the changes, for the journal */
 export function createPolicyStore(options: { redis: Redis; who?: string }): PolicyStore {
   const { redis, who = '' } = options
 

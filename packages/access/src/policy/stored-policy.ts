@@ -7,10 +7,7 @@ import { readSalt, rulesKey, secretField } from './secret.ts'
 import { isEarlierHash, suppressedKey } from './suppression.ts'
 
 export interface StoredPolicy extends Retention {
-  /**
-   * The mark of the installation: the salt in the hashes of senders that an earlier version
-   * suppressed.
-   */
+  /** The installation's mark: the salt in hashes of senders that an earlier version suppressed. */
   salt: string
   /** Changes with each change of the policy, and of the API keys. */
   revision: string

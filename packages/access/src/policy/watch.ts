@@ -16,10 +16,7 @@ import {
 export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
-  /**
-   * How long records are certainly kept, in milliseconds since their `time`; undefined: without
-   * limit.
-   */
+  /** How long records are certainly kept, in ms since their `time`; undefined: without limit. */
   retentionMs(kind: RecordKind, bundleIdentifier: string): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
   isSuppressed(sender: {
@@ -42,9 +39,7 @@ function beginningOfMonth(atMs: number): number {
 /** Retention of an application drops only whole days, and never the current day. */
 const beginningOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs
 
-/**
- * @param latest returns the latest moment before which records can have been dropped
- */
+/** @param latest returns the latest moment before which records can have been dropped */
 function keptMs(
   { days = Infinity, droppedUntilMs }: ApplicationRetention,
   nowMs: number,
@@ -125,9 +120,7 @@ function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPo
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }
 
-/**
- * Hashes a sender in the forms that occur in the list, usually one: at most four hashes a request.
- */
+/** Hashes a sender in the forms that the list has, usually one: at most four hashes a request. */
 function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
   const forms: ((sender: Suppression) => string)[] = []
   const fields = [...suppressed]

@@ -52,8 +52,7 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * The rules that may apply to records of a request; undefined if none. The sender is read now,
-   * not later.
+   * The rules that may apply to a request; undefined if none. The sender is read now, not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }

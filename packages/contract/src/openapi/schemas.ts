@@ -38,8 +38,7 @@ const named = {
 const { refer, define } = createSchemaWriter({
   names: new Map<object, string>([
     ...Object.entries(named).map(([name, schema]) => [schema, name] as const),
-    // That operation accepts any `id` and `timestamp`, but valid values mean the same as in a
-    // batch.
+    // Any `id` and `timestamp` is accepted there, but valid ones mean the same as in a batch.
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),

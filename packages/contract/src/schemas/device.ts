@@ -3,9 +3,7 @@ import { deviceFields, type DeviceField, type DeviceFieldName } from '../device-
 import { limits } from '../limits.ts'
 import { nullable } from './fields.ts'
 
-/**
- * Intake's own formats `device-date` and `device-time` select the column; validators ignore them.
- */
+/** Intake's own formats `device-date` and `device-time` select columns; validators ignore them. */
 const schemas = {
   text: (description) => nullable('string', { description }),
   number: (description) => nullable('number', { description }),
@@ -24,9 +22,7 @@ const properties = Object.fromEntries(
   ]),
 ) as Record<DeviceFieldName, TOptional<TUnsafe>>
 
-/**
- * Properties of the device. All are optional, `null` means absent, and unknown properties are kept.
- */
+/** All properties are optional, `null` means absent, and unknown ones are kept. */
 export const DeviceInformation = Type.Object(properties, {
   additionalProperties: true,
   description: `Properties of the device. Unknown properties, and texts of more than ${limits.deviceTextLength} characters, are kept in \`device_extra\`.`,

@@ -50,9 +50,7 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   return 'ready'
 }
 
-/**
- * Finds shards whose marks are missing or of another installation; default: of all registered ones.
- */
+/** Finds shards whose marks are missing or of another installation; default: of all. */
 export async function findLostShards(
   redis: Redis,
   installation: string,

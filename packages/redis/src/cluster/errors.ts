@@ -1,9 +1,6 @@
 import { ReplyError, type Cluster } from 'ioredis'
 
-/**
- * While a cluster is not `ok`, ioredis connects again and again without saying why. This reports
- * the reason as a `node error`.
- */
+/** Reports why ioredis connects again and again while a cluster is not `ok`, as a `node error`. */
 export function reportLostPrimary(cluster: Cluster): void {
   let hasSlots = false
   cluster.on('connect', () => (hasSlots = true))
