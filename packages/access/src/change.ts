@@ -10,7 +10,6 @@ local function announce()
   if ARGV[1] ~= '' then redis.call('SET', KEYS[2], ARGV[1]) end
 end`
 
-/** A Redis hash that operators change. */
 export interface ChangedHash {
   key: string
   /** Whether gateways read it, and so must learn that it has changed. */

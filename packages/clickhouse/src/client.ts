@@ -37,7 +37,6 @@ export interface ClickHouseOptions {
 
 export interface InsertRows {
   table: RawTable
-  /** Default: gzip. */
   coding?: 'gzip' | 'zstd' | undefined
   /** Complete compressed members of NDJSON rows; their concatenation is the request body. */
   members: readonly Buffer[]
@@ -51,7 +50,6 @@ export interface InsertRows {
  * first reads the columns of its table, within twice that.
  */
 export interface ClickHouse {
-  /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
   /**
    * Stores all rows with one insert. Resolves only when ClickHouse has confirmed exactly `rows`

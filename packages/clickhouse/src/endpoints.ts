@@ -38,7 +38,6 @@ const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
-  /** Whether to start with a random endpoint instead of the first. */
   spread: boolean
   requestTimeoutMs: number
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>

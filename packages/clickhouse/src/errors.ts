@@ -127,7 +127,6 @@ export function describeError(error: unknown): string {
   return isEmpty ? message : `${message}: ${cause.message}`
 }
 
-/** ClickHouse's codes for a user or password that it does not accept. */
 const credentialCodes = new Set([192, 193, 194, 516])
 
 /**

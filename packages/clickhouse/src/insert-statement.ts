@@ -1,6 +1,5 @@
 import { rawTables, type RawTable } from './tables.ts'
 
-/** A column of a table, as `DESCRIBE TABLE` returns it. */
 export interface DescribedColumn {
   name: string
   type: string

@@ -74,7 +74,6 @@ export const querySettings: ClickHouseSettings = {
   json_type_escape_dots_in_keys: 1,
 }
 
-/** Settings that are added to every statement on a cluster. */
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
   // Makes a subquery see the rows of all shards, on any server.
   distributed_product_mode: 'global',

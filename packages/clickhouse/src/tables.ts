@@ -1,4 +1,3 @@
-/** The columns that both kinds of records have. */
 const head = [
   'id',
   'time',

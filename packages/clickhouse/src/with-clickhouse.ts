@@ -1,6 +1,5 @@
 import { createClickHouse, type ClickHouse, type ClickHouseOptions } from './client.ts'
 
-/** Runs `work` with a connection to ClickHouse, then closes the connection. */
 export async function withClickHouse<T>(
   options: ClickHouseOptions,
   work: (clickhouse: ClickHouse) => Promise<T>,

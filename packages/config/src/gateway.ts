@@ -15,6 +15,9 @@ import {
 import { TracingConfig } from './tracing.ts'
 import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
+const positive = (preset: number, description: string) =>
+  Type.Integer({ minimum: 1, default: preset, description })
+
 const mebibyte = 1024 * 1024
 
 export const GatewayConfig = Type.Object({
@@ -74,67 +77,42 @@ export const GatewayConfig = Type.Object({
   TRUST_PROXY: Type.Optional(
     trustProxy('Preflight requests and failed authentications are limited by address.'),
   ),
-  RATE_LIMIT_MAX: Type.Integer({
-    minimum: 1,
-    default: 600_000,
-    description:
-      'Requests that one API key may send in a minute, to all gateways together. A key can have its own limits instead of these (`intake keys set`).',
-  }),
-  EVENTS_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 1_200_000,
-    description: 'Log events of one API key in a minute; each entry of a batch counts.',
-  }),
-  LOG_BYTES_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 512 * mebibyte,
-    description: 'Bytes of JSON of log events, decompressed, of one API key in a minute.',
-  }),
-  FEEDBACK_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 6_000,
-    description: 'Feedback of one API key in a minute.',
-  }),
-  ATTACHMENT_BYTES_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 1_024 * mebibyte,
-    description: 'Bytes of attachments of one API key in a minute.',
-  }),
-  DEVICE_EVENTS_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 60_000,
-    description:
-      'Log events of one device in a minute to one gateway; what is beyond does not count for its key.',
-  }),
-  DEVICE_FEEDBACK_PER_MINUTE_MAX: Type.Integer({
-    minimum: 1,
-    default: 120,
-    description:
-      'Feedback of one device in a minute to one gateway; each begun MiB of attachments counts like one more.',
-  }),
-  BATCH_BODY_BYTES_MAX: Type.Integer({
-    minimum: 1,
-    default: 4 * mebibyte,
-    description:
-      'Maximum size of a body of `POST /api/log/batch`, as it arrives; decompressed four times this.',
-  }),
-  ATTACHMENT_BYTES_MAX: Type.Integer({
-    minimum: 1,
-    default: 10 * mebibyte,
-    description: 'Maximum size of one attachment.',
-  }),
-  ATTACHMENT_PIXELS_MAX: Type.Integer({
-    minimum: 1,
-    default: 200_000_000,
-    description: 'Maximum number of pixels of one attachment.',
-  }),
+  RATE_LIMIT_MAX: positive(
+    600_000,
+    'Requests that one API key may send in a minute, to all gateways together. A key can have its own limits instead of these (`intake keys set`).',
+  ),
+  EVENTS_PER_MINUTE_MAX: positive(
+    1_200_000,
+    'Log events of one API key in a minute; each entry of a batch counts.',
+  ),
+  LOG_BYTES_PER_MINUTE_MAX: positive(
+    512 * mebibyte,
+    'Bytes of JSON of log events, decompressed, of one API key in a minute.',
+  ),
+  FEEDBACK_PER_MINUTE_MAX: positive(6_000, 'Feedback of one API key in a minute.'),
+  ATTACHMENT_BYTES_PER_MINUTE_MAX: positive(
+    1_024 * mebibyte,
+    'Bytes of attachments of one API key in a minute.',
+  ),
+  DEVICE_EVENTS_PER_MINUTE_MAX: positive(
+    60_000,
+    'Log events of one device in a minute to one gateway; what is beyond does not count for its key.',
+  ),
+  DEVICE_FEEDBACK_PER_MINUTE_MAX: positive(
+    120,
+    'Feedback of one device in a minute to one gateway; each begun MiB of attachments counts like one more.',
+  ),
+  BATCH_BODY_BYTES_MAX: positive(
+    4 * mebibyte,
+    'Maximum size of a body of `POST /api/log/batch`, as it arrives; decompressed four times this.',
+  ),
+  ATTACHMENT_BYTES_MAX: positive(10 * mebibyte, 'Maximum size of one attachment.'),
+  ATTACHMENT_PIXELS_MAX: positive(200_000_000, 'Maximum number of pixels of one attachment.'),
   KEEP_METADATA: keepMetadata,
-  BYTES_IN_FLIGHT_MAX: Type.Integer({
-    minimum: 1,
-    default: 256 * mebibyte,
-    description:
-      'Maximum bytes of requests held in memory: three tenths for logs, the rest for feedback; one API key gets two thirds of each. Beyond it, requests get 503 `busy`.',
-  }),
+  BYTES_IN_FLIGHT_MAX: positive(
+    256 * mebibyte,
+    'Maximum bytes of requests held in memory: three tenths for logs, the rest for feedback; one API key gets two thirds of each. Beyond it, requests get 503 `busy`.',
+  ),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 2,
     default: 2_000,

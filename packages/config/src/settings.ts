@@ -5,7 +5,6 @@ import { Type } from 'typebox'
 
 export const adminHost = (description: string) => Type.String({ default: '127.0.0.1', description })
 
-/** The address of the admin port of gateway and worker. */
 export const internalHost = adminHost(
   'Address of health checks and metrics. `internal` (Linux): all of IPv4 except interfaces with a default route.',
 )

@@ -1,6 +1,5 @@
 import { timestampForm } from './limits.ts'
 
-/** A documented property of the device. */
 export interface DeviceField {
   name: string
   kind: 'text' | 'number' | 'integer' | 'boolean' | 'time' | 'date' | 'texts'

@@ -15,7 +15,6 @@ export interface ClaimedFrame extends Frame {
  * reported, and the frame may be redelivered when its lock expires.
  */
 export interface FrameClaims {
-  /** Claims up to `count` waiting frames. */
   claim(count: number): Promise<ClaimedFrame[]>
   /**
    * Removes the frames permanently.
@@ -137,7 +136,6 @@ function createClaim(options: {
   }
 }
 
-/** Returns the successful results and reports the errors. */
 async function succeeded<Value>(
   commands: Promise<Value>[],
   onError: (error: Error) => void,

@@ -84,7 +84,6 @@ export function createFrameConsumer(options: {
   }
 }
 
-/** Claims the frames of one batch after another. */
 function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal: AbortSignal }) {
   const { claims, clock, signal } = options
   /** Claimed frames that did not fit into the last batch, or that its completion claimed. */
@@ -95,7 +94,6 @@ function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal:
   return {
     mayHaveMore: () => carried.length > 0 || isBacklogged,
 
-    /** Returns the claimed frames that are in no batch. */
     takeAll: () => carried.splice(0),
 
     putBack: (frames: readonly ClaimedFrame[]) => void carried.unshift(...frames),

@@ -20,7 +20,6 @@ export interface Frame extends Compressed {
   traceparent?: string | undefined
 }
 
-/** A frame that is not in the queue yet. */
 export interface NewFrame extends Frame {
   /** When the frame's oldest record arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number

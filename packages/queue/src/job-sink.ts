@@ -3,7 +3,6 @@ import { requireConnection, type Redis, type ReplicaAcks } from '@intake/redis'
 import { queueNames, type QueueName } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 
-/** A queue to which jobs are added. */
 export interface JobSink {
   /** Resolves when a command can be sent; rejects when there is no connection. */
   ready(): Promise<void>

@@ -19,5 +19,4 @@ export const perQueue = <Value>(of: (kind: QueueName) => Value): Record<QueueNam
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const
 
-/** The hash in which BullMQ notes that a queue is paused. */
 export const queueSettings = 'meta'

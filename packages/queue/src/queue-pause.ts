@@ -24,7 +24,6 @@ export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
         shards.map(async (shard) => {
           const prefix = shardPrefix(shard)
           const queue = new Queue(queueNames[name], { connection: redis, prefix })
-          // The owner of the connection reports its errors.
           queue.on('error', () => {})
           try {
             await command(queue)

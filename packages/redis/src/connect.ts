@@ -8,7 +8,6 @@ import { causeOf, reportLostPrimary } from './cluster/errors.ts'
 
 export { ReplyError }
 
-/** A connection to one server, or to the servers of a Redis Cluster. */
 export type Redis = Server | Cluster
 export type { Server }
 

@@ -15,7 +15,6 @@ export interface RedisFacts {
   isReplica: boolean
   /** Why the server could lose data, in words for an operator. */
   durabilityViolations: string[]
-  /** True if the server does not allow reading its settings. */
   isDurabilityUnreadable: boolean
   memory: {
     usedBytes: number

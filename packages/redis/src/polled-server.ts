@@ -5,7 +5,6 @@ import { readState, type RedisState, type StateOptions } from './state.ts'
 
 const configIntervalMs = 3_000
 
-/** The only server, or a server of a cluster, with what was last read of it. */
 export interface PolledServer {
   readonly state: RedisState | undefined
   /** A hash tag whose keys the server holds. */

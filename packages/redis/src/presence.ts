@@ -22,7 +22,6 @@ export interface ReportingProcesses {
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
-/** A process that has been silent for this long counts as stopped. */
 const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 
@@ -57,7 +56,6 @@ export function startPresence(options: {
   })
 }
 
-/** Creates a function that counts the processes of each service. */
 export function definePresenceReader(
   redis: Redis,
 ): () => Promise<Record<ReportingService, ReportingProcesses>> {

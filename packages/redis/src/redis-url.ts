@@ -1,4 +1,3 @@
-/** The address of Redis, as given by `REDIS_URL`. */
 export type RedisAddress =
   | { topology: 'single'; url: string }
   | (Access & { topology: 'cluster'; nodes: HostPort[] })

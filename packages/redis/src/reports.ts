@@ -10,7 +10,6 @@ import { mainTag } from './servers.ts'
  * space, and the text.
  */
 const reportsKey = `${mainTag}:reports`
-/** A report that is older than this is not read. */
 const freshSeconds = 15
 const leaveTimeoutMs = 1_000
 
@@ -62,7 +61,6 @@ export function startReporting(options: {
   }
 }
 
-/** Creates a function that reads the reports of all running processes. */
 export function defineReportsReader(redis: Redis): () => Promise<string[]> {
   return async () => {
     const reply = await redis.eval(readScript, 1, reportsKey)

@@ -42,7 +42,6 @@ export function primariesOf(redis: Redis, tags: readonly string[] = [mainTag]): 
   }))
 }
 
-/** Returns one hash tag for each server that `primariesOf` would return. */
 export const tagPerPrimary = (redis: Redis, tags: readonly string[]): string[] =>
   redis instanceof Cluster
     ? [...groupByNode(redis, tags).values()].map(([tag]) => tag)
@@ -69,10 +68,9 @@ export function isConnected(redis: Redis): boolean {
 export const nameOf = (redis: Redis, tag: string): string =>
   redis instanceof Cluster ? nodeName(redis, tag) : ''
 
-/** Returns the hash tag of a key; `mainTag` if the key has none. */
+/** `mainTag` if the key has none. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-/** Returns the name of a server for texts that an operator reads. */
 export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
   if (name === undefined) return 'Redis'
   return isReplica ? `the replica ${name}` : `Redis ${name}`

@@ -134,7 +134,6 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   if (errors.length > 0) throw errors.find(isOutOfMemory) ?? errors[0]
 }
 
-/** Whether Redis refused a command because it uses all of its `maxmemory`. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof ReplyError && replyCode(error as Error) === 'OOM'
 }

@@ -1,4 +1,3 @@
-/** Identifies a timer of the clock that created it. */
 export type Timer = object
 
 /** Time and randomness. Tests have their own, so that they depend only on their inputs. */

@@ -50,7 +50,6 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   throw new Error(`${file} was written by another version of Intake.`)
 }
 
-/** Parses the file; undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -3,7 +3,6 @@ import type { TObject } from 'typebox'
 
 /** Annotations of a setting's schema. */
 export interface Traits {
-  /** The value is a secret. */
   writeOnly?: boolean
   /** The value is a URL that may contain a user and a password. */
   hasCredentials?: boolean

@@ -8,9 +8,7 @@ export interface ApiKeyDirectory {
   isLoaded(): boolean
   /** Undefined if the key is unknown, revoked or expired. It may be suspended. Does no I/O. */
   find(secret: string): ApiKey | undefined
-  /** The keys that are not revoked and have a budget. */
   withBudget(): readonly ApiKey[]
-  /** Whether several keys are not revoked. */
   hasSeveral(): boolean
   close(): void
 }

@@ -22,6 +22,5 @@ export type KeyLimits = Partial<Record<KeyLimitName, number>>
 export const hasBudget = (limits: KeyLimits): boolean =>
   budgetNames.some((name) => limits[name] !== undefined)
 
-/** Whether a value is a valid limit: a whole number from 1. */
 export const isLimit = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0

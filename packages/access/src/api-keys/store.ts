@@ -100,7 +100,6 @@ export function hashSecret(secret: string): string {
 
 /** @param options.who who makes the changes, for the journal */
 export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
-  /** Changes a key that is not revoked. */
   async function change(
     id: string,
     action: JournalAction,

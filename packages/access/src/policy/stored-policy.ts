@@ -13,9 +13,7 @@ export interface StoredPolicy extends Retention {
   revision: string
   /** Hashes of suppressed senders (suppression.ts). */
   suppressed: ReadonlySet<string>
-  /** The rules that can be read, oldest first. */
   rules: readonly Rule[]
-  /** Ids of rules that cannot be read. */
   unreadableRules: string[]
   /**
    * In base64: rules hash values with it, and `subjectKey` is derived from it; undefined if nothing
@@ -26,7 +24,6 @@ export interface StoredPolicy extends Retention {
   unreadable: string[]
 }
 
-/** Resolves to undefined if the policy has the revision `known`. */
 export async function readPolicy(redis: Redis, known?: string): Promise<StoredPolicy | undefined> {
   const revision = await readRevision(redis)
   if (revision === known) return undefined

@@ -132,7 +132,6 @@ function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
   return (sender: Suppression) => forms.map((hashOf) => hashOf(sender))
 }
 
-/** Returns the suppressions that would concern a sender. */
 function suppressionsOf(sender: Parameters<Policy['isSuppressed']>[0]): Suppression[] {
   const { bundle_identifier, device_uuid, unique_user_id } = sender
   return [undefined, bundle_identifier].flatMap((bundleIdentifier) => [

@@ -13,7 +13,6 @@ export interface ActiveRule {
   matches: number
 }
 
-/** What the rules say about one record. */
 export interface Ruling {
   /** Only `accepted` records are stored. Other records are acknowledged, but not stored. */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
@@ -27,19 +26,16 @@ export interface Ruling {
 /** Whether a rule leaves the record out: it is acknowledged, but not stored. */
 export const isLeftOut = ({ outcome }: Ruling): boolean => outcome !== 'accepted'
 
-/** The changes to a record, by the part that they change. */
 export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>
 export type EditedPart = 'params' | 'device' | 'extra'
 
 interface Edit {
   active: ActiveRule
-  /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
   /** Creates the change that hashes values; undefined if the edit removes the value. */
   hash: (() => Change) | undefined
 }
 
-/** The rules about the records of one request. */
 export interface SenderRules {
   /**
    * Undefined if the rules say nothing about the record.
@@ -57,21 +53,17 @@ export interface CompiledRules {
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
 
-/** A rule in the form in which it is compared with records. */
 interface Compiled {
   active: ActiveRule
   /** The tests of the event. The rules of an event are cached, so these are made once per name. */
   ofEvent: readonly Test[]
-  /** The tests of the sender, made for each record. */
   ofSender: readonly Test[]
   edit: Edit | undefined
   part: EditedPart | undefined
 }
 
-/** The rules of one application. */
 interface Applicable {
   rules: readonly Compiled[]
-  /** The rules that may apply to an event, cached by the name of the event. */
   byEvent: Map<string, readonly Compiled[]>
 }
 

@@ -1,6 +1,5 @@
 import { kinds, type RecordKind } from '@intake/contract'
 
-/** The properties of a record that conditions compare. */
 export interface RecordFacts {
   kind: RecordKind
   bundle: string
@@ -16,7 +15,6 @@ export interface RecordFacts {
 
 export type Test = (facts: RecordFacts) => boolean
 
-/** A kind of condition on records, with everything that depends on it. */
 export interface Condition<Value extends string | number = never> {
   type: 'text' | 'integer' | 'kind'
   /**

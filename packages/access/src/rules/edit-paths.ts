@@ -1,7 +1,6 @@
 /** Returns the new value of a member, which is never null; undefined removes the member. */
 export type Change = (value: unknown) => unknown
 
-/** What is done to the values at a path. */
 export interface PathEdit {
   /**
    * As queries see it: `a.b` selects the member `b` of the object `a`, or of each element of a list
@@ -9,7 +8,6 @@ export interface PathEdit {
    */
   path: string
   change: Change
-  /** Called each time the edit has changed a value. */
   onChange: () => void
 }
 
@@ -73,7 +71,6 @@ function editObject(value: object, index: EditIndex): object {
   return edited ?? value
 }
 
-/** Returns the edits that concern a member of this name, in their order. */
 function planFor(name: string, { edits, plans }: Group): readonly Step[] {
   const known = plans.get(name)
   if (known !== undefined) return known

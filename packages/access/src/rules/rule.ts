@@ -24,17 +24,14 @@ export interface Rule {
   match: RuleMatch
   /** ISO 8601. */
   createdAt: string
-  /** The person who added the rule. */
   createdBy: string
 }
 
 /** The part of a rule that an operator chooses. */
 export type RuleChoice = Pick<Rule, 'action' | 'rate' | 'path' | 'match'>
 
-/** The maximum number of rules in an installation. */
 export const rulesMax = 100
 
-/** The device fields whose column cannot hold a hash. */
 const unhashable: ReadonlySet<string> = new Set(
   deviceFields.filter(({ kind }) => kind !== 'text').map(({ name }) => name),
 )

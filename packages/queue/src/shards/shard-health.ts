@@ -6,7 +6,6 @@ import { shardMarkKey } from './shards.ts'
 export interface ShardHealth {
   /** Whether the shard is registered and its node has responded recently. */
   isUsable(shard: number): boolean
-  /** Numbers of the shards that have lost their frames. */
   lost(): number[]
   close(): void
 }

@@ -13,7 +13,6 @@ export interface Shard {
   served: number
   /** The last error reply or lost connection since this shard was last asked for a job. */
   refusal: Error | undefined
-  /** Whether the shard was empty when it was last asked. */
   wasEmpty(): boolean
   /** Whether the shard was empty, and its time to be asked again has come. */
   isDue(): boolean

@@ -116,7 +116,6 @@ function createShardSet(options: {
     return Math.max(0, ...all().map(({ served }) => served))
   }
 
-  /** Opens a shard, unless it is open. */
   function add(number: number): void {
     if (shards.has(number)) return
     const served = mostServed()

@@ -10,7 +10,6 @@ export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
 /** Returns `host:port` of the primary of a hash tag; empty while it is not known. */
 export const nodeName = (cluster: Cluster, tag: string): string => namesOf(cluster, tag)[0] ?? ''
 
-/** Groups hash tags by `nodeName`. */
 export function groupByNode(
   cluster: Cluster,
   tags: readonly string[],
@@ -25,7 +24,6 @@ export function groupByNode(
   return groups
 }
 
-/** Returns the node with this name; undefined if the client has lost it. */
 export const findNode = (cluster: Cluster, name: string): Server | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)
 

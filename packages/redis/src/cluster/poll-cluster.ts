@@ -98,7 +98,6 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
   }
 }
 
-/** The servers that do not hold the keys of `{intake}`, by name. */
 function createOtherServers(create: (tag: string) => PolledServer) {
   let byName = new Map<string, PolledServer>()
 
@@ -111,7 +110,6 @@ function createOtherServers(create: (tag: string) => PolledServer) {
 
   return {
     all: () => [...byName.values()],
-    /** Keeps the servers that are named, and creates those that are new. */
     update(groups: ReadonlyMap<string, [string, ...string[]]>) {
       byName = new Map(
         [...groups].map(([name, [tag]]) => {

@@ -9,7 +9,6 @@ const required = {
   'maxmemory-policy': 'noeviction',
 }
 
-/** Whether Redis could lose data that it has confirmed, as far as is known. */
 export interface Durability {
   /** In words for an operator. A setting that cannot be read gives no reason. */
   violations: string[]
@@ -39,7 +38,7 @@ export async function readDurability(
   }
 }
 
-/** Reads a setting; undefined if the server does not allow reading it. */
+/** Undefined if the server does not allow reading the setting. */
 export async function readSetting(redis: Server, name: string): Promise<string | undefined> {
   try {
     const [, value] = await redis.config('GET', name)

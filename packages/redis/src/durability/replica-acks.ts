@@ -40,7 +40,6 @@ interface Round {
   done: Promise<void>
 }
 
-/** The rounds of one connection, one after another. */
 interface Line {
   /** False if the server lacks WAITAOF, does not allow it, or has no append-only file. */
   hasWaitAof: boolean
