@@ -12,7 +12,7 @@ t.test(
       const { device } = JSON.parse(payload ?? (request.body as string)) as {
         device: Record<string, unknown>
       }
-      const wrong = ['version_code', 'is_emulator'].find((name) => name in device)
+      const wrong = Object.keys(device).find((name) => name !== 'os')
       if (wrong === undefined) return send(request)
       host.server.requests.push(request)
       const pointer = `${payload === undefined ? '' : '/payload'}/device/${wrong}`
@@ -20,7 +20,7 @@ t.test(
       const body = JSON.stringify({ code: 'invalid_request', errors })
       return { status: 400, body, date: null, retryAfter: null }
     }
-    const device = { version_code: '1.2', is_emulator: 'no', os: 'iOS' }
+    const device = { version_code: '1.2', constructor: 'A', os: 'iOS' }
     await host.start({ device }).feedback({ text: 'It broke.' })
     await host.time.advance(6000)
     const client = host.start({ device })

@@ -103,12 +103,10 @@ export const attemptRequest = async (
  * @returns whether at least one of them is new
  */
 const refuse = (problem: string, refused: State['refused']): boolean => {
-  let isNew = false
+  const known = Object.keys(refused).length
   // In the response to a feedback, the pointers begin with the name of the part.
   for (const pointer of problem.match(/"(\/payload)?\/device\/\w+/g) || []) {
-    const name = pointer.split('device/')[1]!
-    isNew = isNew || !(name in refused)
-    refused[name] = undefined
+    refused[pointer.split('device/')[1]!] = undefined
   }
-  return isNew
+  return Object.keys(refused).length > known
 }
