@@ -48,41 +48,6 @@ t.test('events of different users go in different requests', async (t) => {
   )
 })
 
-t.test('a lost answer is repeated with the same id', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  host.server.faults.push('lost', 'unreachable')
-  client.log('tap')
-  await host.time.advance(60_000)
-  t.equal(host.server.rows.size, 1)
-  t.equal(host.server.repeats(), 1)
-  t.equal(client.stats().pending.logs, 0)
-})
-
-t.test('events survive the end of the process from the moment they are stored', async (t) => {
-  const host = createHost()
-  const first = host.start()
-  first.log('before')
-  const stored = first.stored()
-  await host.time.advance(0)
-  await stored
-  host.start()
-  await host.time.advance(10_000)
-  t.equal(host.server.rows.size, 1)
-})
-
-t.test('the sequence goes on after a restart', async (t) => {
-  const host = createHost()
-  for (const run of [1, 2, 3]) {
-    const client = host.start()
-    client.log(`run ${run}`)
-    client.log(`run ${run}`)
-    await client.flush()
-  }
-  const sequences = [...host.server.rows.values()].map(({ sequence }) => sequence)
-  t.same(sequences, [1, 2, 3, 4, 5, 6])
-})
-
 t.test('413 halves a batch until a single event is given up', async (t) => {
   const host = createHost()
   const client = host.start()
