@@ -26,6 +26,8 @@ export interface Call<Answer> {
 
 export interface Network {
   call<Answer>(call: Call<Answer>): void
+  /** Like `call`; rejects with the outcome as message if there is no answer. */
+  ask<Answer>(call: Omit<Call<Answer>, 'done'>): Promise<Answer>
   /** Breaks the connections of a dead process. Its callers notice that after some time. */
   reset(process: Process): void
 }
@@ -36,7 +38,18 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
   const { random, scheduler } = options
   const open = new Set<{ to: Process; cut: () => void }>()
 
-  return {
+  const network: Network = {
+    ask: <Answer>(call: Omit<Call<Answer>, 'done'>) =>
+      new Promise<Answer>((resolve, reject) => {
+        network.call<Answer>({
+          ...call,
+          done(reply) {
+            if (reply.outcome === 'answered') resolve(reply.value)
+            else reject(new Error(reply.outcome))
+          },
+        })
+      }),
+
     call({ from, to, what, timeoutTicks, background = false, handle, done }) {
       const kind = background ? 'background' : 'work'
       if (to.state === 'down') {
@@ -86,4 +99,5 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
       }
     },
   }
+  return network
 }

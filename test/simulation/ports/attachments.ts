@@ -14,21 +14,18 @@ export function createAttachments(options: {
   const { world, process, objects } = options
   const { code, network } = world
 
-  function command(what: string, run: () => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      network.call<void>({
+  const command = (what: string, run: () => void): Promise<void> =>
+    network
+      .ask<void>({
         from: process,
         to: objects.process,
         what,
         timeoutTicks,
         handle: (answer) => answer(run()),
-        done(reply) {
-          if (reply.outcome === 'answered') resolve()
-          else reject(new code.contract.IntakeError('storage_unavailable', reply.outcome))
-        },
       })
-    })
-  }
+      .catch(({ message }: Error) => {
+        throw new code.contract.IntakeError('storage_unavailable', message)
+      })
 
   return {
     put: ({ key }) => command(`put ${key}`, () => objects.put(key)),

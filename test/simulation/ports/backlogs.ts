@@ -33,22 +33,15 @@ export function createReadBacklogs(options: {
     }
   }
 
-  function ask<Value>(read: () => Value): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      network.call<Value>({
-        from: process,
-        to: redis.process,
-        what: 'read the queues',
-        timeoutTicks,
-        background: true,
-        handle: (answer) => answer(read()),
-        done(reply) {
-          if (reply.outcome === 'answered') resolve(reply.value)
-          else reject(new Error(reply.outcome))
-        },
-      })
+  const ask = <Value>(read: () => Value): Promise<Value> =>
+    network.ask<Value>({
+      from: process,
+      to: redis.process,
+      what: 'read the queues',
+      timeoutTicks,
+      background: true,
+      handle: (answer) => answer(read()),
     })
-  }
 
   return async () => {
     const first = await ask(() => ({

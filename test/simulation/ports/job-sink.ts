@@ -40,27 +40,21 @@ export function createJobSink(options: {
       if (redis.process.state === 'down') throw new Error('not connected')
     },
 
-    add(id, data) {
+    async add(id, data) {
       const { rows } = data as Frame
       if (rows > 1) coverage['frames of several rows']++
-      return new Promise((resolve, reject) => {
-        network.call<'stored' | 'refused'>({
-          from: process,
-          to: redis.process,
-          what: `add ${id} with ${rows} rows`,
-          timeoutTicks: commandTimeoutTicks,
-          handle(answer) {
-            if (redis.isFull()) return answer('refused')
-            redis.jobs(kind, shard).add(id, data)
-            answer('stored')
-          },
-          done(reply) {
-            if (reply.outcome !== 'answered') reject(new Error(reply.outcome))
-            else if (reply.value === 'stored') resolve()
-            else reject(new code.redis.ReplyError('OOM command not allowed', 'add'))
-          },
-        })
+      const reply = await network.ask<'stored' | 'refused'>({
+        from: process,
+        to: redis.process,
+        what: `add ${id} with ${rows} rows`,
+        timeoutTicks: commandTimeoutTicks,
+        handle(answer) {
+          if (redis.isFull()) return answer('refused')
+          redis.jobs(kind, shard).add(id, data)
+          answer('stored')
+        },
       })
+      if (reply === 'refused') throw new code.redis.ReplyError('OOM command not allowed', 'add')
     },
 
     close: () => Promise.resolve(),

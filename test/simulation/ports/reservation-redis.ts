@@ -15,23 +15,17 @@ export function createReservationCommands(options: {
   const { world, process, redis } = options
   const { code, network, wallMs } = world
 
-  function command<Result>(what: string, run: () => Result, background = false): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      network.call<{ result: Result } | 'refused'>({
-        from: process,
-        to: redis.process,
-        what,
-        timeoutTicks: commandTimeoutTicks,
-        background,
-        handle: (answer) => answer(redis.isFull() && !background ? 'refused' : { result: run() }),
-        done(reply) {
-          if (reply.outcome !== 'answered') reject(new Error(reply.outcome))
-          else if (reply.value === 'refused') {
-            reject(new code.redis.ReplyError('OOM command not allowed', 'reserve'))
-          } else resolve(reply.value.result)
-        },
-      })
+  async function command<Result>(what: string, run: () => Result, background = false) {
+    const reply = await network.ask<{ result: Result } | 'refused'>({
+      from: process,
+      to: redis.process,
+      what,
+      timeoutTicks: commandTimeoutTicks,
+      background,
+      handle: (answer) => answer(redis.isFull() && !background ? 'refused' : { result: run() }),
     })
+    if (reply !== 'refused') return reply.result
+    throw new code.redis.ReplyError('OOM command not allowed', 'reserve')
   }
 
   /**

@@ -19,24 +19,15 @@ export function createRowStore(options: {
   const fail = (message: string, kind: 'retry' | 'split') =>
     new code.clickhouse.ClickHouseError(message, { kind })
 
-  function call<Answer>(
+  const call = <Answer>(
     what: string,
     handle: (answer: (value: Answer) => void) => void,
-  ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      network.call<Answer>({
-        from: process,
-        to: clickhouse.process,
-        what,
-        timeoutTicks,
-        handle,
-        done(reply) {
-          if (reply.outcome === 'answered') resolve(reply.value)
-          else reject(fail(reply.outcome, 'retry'))
-        },
+  ): Promise<Answer> =>
+    network
+      .ask<Answer>({ from: process, to: clickhouse.process, what, timeoutTicks, handle })
+      .catch(({ message }: Error) => {
+        throw fail(message, 'retry')
       })
-    })
-  }
 
   function readRow(line: string): Row {
     const { event, ...others } = JSON.parse(line) as Partial<Row> & { event?: string }
