@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { openConnection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
@@ -12,15 +11,14 @@ export interface ClosedLoop {
   /** The load ends after this time or after `requestsMax` requests, whichever comes first. */
   seconds: number
   requestsMax?: number
-  pauseMs?: number
 }
 
 export async function runClosedLoop(
-  options: ClosedLoop & { keepAckTimes: boolean },
+  options: ClosedLoop,
   requests: PreparedRequests,
 ): Promise<LoadResult> {
-  const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
-  const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
+  const { ports, seconds, requestsMax = Infinity } = options
+  const tally = createTally(requests)
   const connections = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>
       openConnection(ports[index % ports.length] as number),
@@ -38,7 +36,6 @@ export async function runClosedLoop(
           const sent = performance.now()
           const answer = await connection.send(request)
           tally.settled(answer, performance.now() - sent)
-          if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {
         // This connection sends no more requests, because one failure invalidates the whole

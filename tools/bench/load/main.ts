@@ -6,8 +6,6 @@ import { prepareRequests, type PreparedRequests, type RequestKind } from './requ
 
 interface Content {
   requests: RequestKind
-  /** Whether to record when each event was acknowledged. */
-  keepAckTimes?: boolean
 }
 
 /** A load that is not bound to gateways: it has neither ports nor an API key. */
@@ -31,12 +29,11 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
  */
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)
-  const options = { keepAckTimes: false, ...load }
   process.send?.({ prepared: true })
   await new Promise((resolve) => process.once('message', resolve))
-  const result = await (options.loop === 'closed'
-    ? runClosedLoop(options, requests)
-    : runOpenLoop(options, requests))
+  const result = await (load.loop === 'closed'
+    ? runClosedLoop(load, requests)
+    : runOpenLoop(load, requests))
   process.send?.({ result })
   listen()
 }

@@ -25,11 +25,11 @@ const tickMs = 1
 const acceptMs = 250
 
 export async function runOpenLoop(
-  options: OpenLoop & { keepAckTimes: boolean },
+  options: OpenLoop,
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, rate, seconds } = options
-  const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
+  const tally = createTally(requests)
   const random = createRandom(Math.round(rate))
   const idle = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>

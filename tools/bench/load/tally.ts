@@ -13,11 +13,6 @@ export interface LoadResult {
   failures: Record<string, number>
   /** The latency of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
-  /**
-   * When each event was acknowledged, in milliseconds since 1970, ascending. Empty unless
-   * `keepAckTimes` is set.
-   */
-  ackTimes: number[]
 }
 
 /** The status and the error code of a response. */
@@ -32,14 +27,13 @@ const idLength = 36
  * Collects responses. It uses little CPU while the load runs, because the digest is computed at the
  * end. A response that acknowledges fewer events than its request contained counts as a failure.
  */
-export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
+export function createTally(options: { eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void
   failed(error: unknown): void
   result(seconds: number): LoadResult
 } {
   const ids: string[] = []
   const latencies: number[] = []
-  const ackTimes: number[] = []
   const failures: Record<string, number> = {}
   let requests = 0
   const count = (reason: string) => (failures[reason] = (failures[reason] ?? 0) + 1)
@@ -58,7 +52,6 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
         at += idMark.length
         // Copies the string, because a slice would keep the whole response in memory.
         ids.push(body.toString('latin1', at, at + idLength))
-        if (options.keepAckTimes) ackTimes.push(performance.timeOrigin + performance.now())
       }
       const missing = options.eventsPerRequest - (ids.length - before)
       if (missing !== 0) count(`${status} with ${missing} events not acknowledged`)
@@ -73,7 +66,6 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       acknowledged: digestIds(ids),
       failures,
       latencyMs: percentilesOf(latencies),
-      ackTimes,
     }),
   }
 }

@@ -9,21 +9,20 @@ import type { Check, Table } from './suite.ts'
 export const acceptedPerSecond = ({ load }: Buffered): number =>
   load.acknowledged.count / load.seconds
 
-export function bufferTable(intake: Buffered, naive: Buffered, frames: number): Table {
-  const row = (name: string, of: Buffered) => [
-    name,
-    number(of.load.acknowledged.count),
-    number(acceptedPerSecond(of)),
-    number(of.memoryPerEvent),
-    number(of.fileBytesPerEvent),
+export function bufferTable(intake: Buffered, frames: number): Table {
+  const row = [
+    'intake',
+    number(intake.load.acknowledged.count),
+    number(acceptedPerSecond(intake)),
+    number(intake.memoryPerEvent),
+    number(intake.fileBytesPerEvent),
   ]
   const perFrame = number(intake.load.acknowledged.count / frames, 1)
   return {
     title: 'Buffered in Redis',
     head: ['variant', 'events', 'accepted/s', 'memory, B/event', 'append-only file, B/event'],
-    rows: [row('intake', intake), row('naive', naive)],
-    note: `Bodies of ${defaultBodySize} B. Intake put ${perFrame} events into a frame on average.
-The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as many events as \`naive\`.`,
+    rows: [row],
+    note: `Bodies of ${defaultBodySize} B. Intake put ${perFrame} events into a frame on average.`,
   }
 }
 

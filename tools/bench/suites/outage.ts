@@ -1,21 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { queueNames, queuePrefix } from '@intake/queue'
-import {
-  backlogConnections,
-  buffer,
-  bufferBehindFrozenWorkers,
-  drain,
-  type Buffered,
-} from '../backlog.ts'
+import { backlogConnections, buffer, bufferBehindFrozenWorkers, drain } from '../backlog.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly } from '../direct-insert.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound } from '../measure.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
-import { untilRows } from '../until-rows.ts'
 import type { Variant } from '../variants.ts'
-import { requireExact, visibleDigest } from '../visible.ts'
 import {
   acceptedPerSecond,
   bufferTable,
@@ -58,15 +49,13 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
   const saturated = await saturate(bench, intake)
   await intake.stop()
 
-  bench.say('outage: the same for naive, with fewer events')
-  const naive = await bufferNaive(bench, events / 20)
   await keys.config('SET', 'auto-aof-rewrite-percentage', '100')
 
   return {
     name: 'outage',
     title: 'Outage of ClickHouse',
     method,
-    tables: [bufferTable(buffered, naive, frames), drainTable(saturated)],
+    tables: [bufferTable(buffered, frames), drainTable(saturated)],
     checks: outageChecks(buffered, saturated),
   }
 }
@@ -106,19 +95,4 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
 async function framesInQueue({ services }: Bench): Promise<number> {
   const length = (list: string) => services.keys.llen(`${queuePrefix}:${queueNames.logs}:${list}`)
   return (await length('wait')) + (await length('active'))
-}
-
-async function bufferNaive(bench: Bench, events: number): Promise<Buffered> {
-  const { sql } = bench.services
-  const gateway = await bench.start('naive', { workers: 0 })
-  const buffered = await buffer(bench, gateway, { events, requests })
-  await gateway.stop()
-  const naive = await bench.start('naive')
-  await untilRows(bench, 'bench_naive.logs_raw', buffered.load.acknowledged.count)
-  await pause(500)
-  await naive.stop()
-  const visible = await visibleDigest(sql, 'bench_naive.logs_raw')
-  requireExact('outage, naive', buffered.load.acknowledged, visible)
-  await sql.command('TRUNCATE TABLE bench_naive.logs_raw')
-  return buffered
 }
