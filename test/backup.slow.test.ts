@@ -1,23 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
-import { compress } from '@intake/queue/frame'
 import t, { type Test } from 'tap'
 import { createApiKeyStore } from '@intake/access'
 import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { createObjectStore } from '@intake/object-store'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
 import { setUp } from '@intake/schema/setup'
+import { logRow, member } from '../packages/schema/test/fixture.ts'
 
 const bucket = { bucket: 'intake', region: 'us-east-1' }
-const worker = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
 
 /** Starts the services on a data directory, which may contain restored data. */
 async function startServices(t: Test, dataDir: string) {
@@ -44,45 +41,15 @@ async function startServices(t: Test, dataDir: string) {
   return { dataDir, redis, server, s3, keys, clickhouse, objects, prepare }
 }
 
-function logRow(event: string) {
-  const now = Date.now()
-  const hex = now.toString(16).padStart(12, '0')
-  const at = new Date(now).toISOString()
-  return {
-    id: `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`,
-    time: at,
-    received_at: at,
-    request_id: randomUUID(),
-    bundle_identifier: 'com.example.app',
-    device_uuid: randomUUID(),
-    unique_user_id: 'user-1',
-    api_key_id: 'key-1',
-    device: {},
-    device_extra: {},
-    event,
-    params: {},
-  }
-}
-
-const ndjson = (rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-
 t.test('a backup of a running stack, restored into a new one, has every record once', async (t) => {
   const old = await startServices(t, createDataDir(t))
   await old.prepare()
+  const rowOf = (event: string) => logRow({ event })
   const insert = (rows: object[]) =>
-    old.clickhouse.insertRows({
-      table: 'logs',
-      members: [gzipSync(ndjson(rows))],
-      rows: rows.length,
-    })
-  await insert([logRow('stored'), logRow('stored')])
-  const sink = createJobSink({ redis: old.keys, kind: 'logs' })
-  t.teardown(() => sink.close())
-  const producer = createFrameProducer({ sink })
-  const waiting = [logRow('waiting'), logRow('waiting')]
-  const compressed = compress(ndjson(waiting))
-  const frame = { rows: 2, jsonBytes: 100, ...compressed, receivedAtMs: Date.now() }
-  await producer.add(frame, performance.now() + 60_000)
+    old.clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await insert([rowOf('stored'), rowOf('stored')])
+  const waiting = [rowOf('waiting'), rowOf('waiting')]
+  await enqueueLogs(old.keys, [waiting.map((row) => JSON.stringify(row))])
   const body = Buffer.from('a picture')
   const sha256 = createHash('sha256').update(body).digest('hex')
   const key = `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png`
@@ -103,7 +70,7 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   // operation: Redis is copied before ClickHouse, and meanwhile a worker may store a copied frame.
   await insert(waiting.slice(0, 1))
   await old.clickhouse.query("BACKUP DATABASE intake TO File('monday')")
-  await insert([logRow('too late')])
+  await insert([rowOf('too late')])
   cpSync(join(old.dataDir, 's3/buckets'), join(next, 's3/buckets'), { recursive: true })
 
   const backup = 'clickhouse/data/backups/monday'
@@ -116,14 +83,10 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const [row] = await fresh.clickhouse.query("SELECT intake_number('1.5') AS n")
   t.same(row, { n: 1.5 }, 'the functions for analysts are back')
 
-  const app = createAppProcess({
-    name: 'worker',
-    args: [worker],
-    env: { WORKER_ADMIN_PORT: '0', REDIS_URL: fresh.redis.url, CLICKHOUSE_URL: fresh.server.url },
-    logFile: join(next, 'worker.log'),
+  await startApp(t, 'worker', {
+    dataDir: next,
+    env: { REDIS_URL: fresh.redis.url, CLICKHOUSE_URL: fresh.server.url },
   })
-  t.teardown(() => app.kill())
-  await app.start()
   const count = async (table: string) => {
     const sql = `SELECT event, count() AS n FROM intake.${table} GROUP BY event ORDER BY event`
     return fresh.clickhouse.query<{ event: string; n: number }>(sql)

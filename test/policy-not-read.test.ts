@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
 import { startRedis } from '@intake/local'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
 const retentionKey = '{intake}:retention'
@@ -23,32 +23,18 @@ t.test('503 until a gateway has read the policy, although it knows the API key',
   // Makes only the policy unreadable. Everything else in Redis can be read.
   await redis.set(retentionKey, 'not a hash')
   const [port] = await freePorts(1)
-  const gateway = createAppProcess({
-    name: 'gateway',
-    args: [fileURLToPath(new URL('../gateway/dist/main.js', import.meta.url))],
+  await startApp(t, 'gateway', {
+    dataDir,
     env: {
       REDIS_URL: server.url,
       REDIS_DURABILITY: 'relaxed',
       S3_ENDPOINT: 'http://intake:intake-secret@127.0.0.1:1',
       PORT: String(port),
-      GATEWAY_ADMIN_PORT: '0',
     },
-    logFile: join(dataDir, 'gateway.log'),
   })
-  await gateway.start()
-  t.teardown(() => gateway.kill())
+  const gateway = { url: `http://127.0.0.1:${port}`, apiKey: secret }
   const send = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/log`, {
-      method: 'POST',
-      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        bundle_identifier: 'com.example.app',
-        device: {},
-        device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
-        unique_user_id: 'user-1',
-        log: { event: 'opened' },
-      }),
-    })
+    const response = await postLog(gateway, { event: 'opened' })
     const { detail } = (await response.json()) as { detail?: string }
     return { status: response.status, detail }
   }

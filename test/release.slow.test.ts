@@ -13,6 +13,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { createSandbox } from '@intake/sandbox'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { postLog } from '@intake/test-kit/post'
 import { startStack } from '@intake/test-kit/running-stack'
 import { startSender } from '../clients/conformance/test/support.ts'
 
@@ -139,17 +140,8 @@ t.test('npx runs the sandbox', async (t) => {
     await ended
   })
   const [line] = (await once(createInterface(npx.stdout), 'line')) as [string]
-  const [, url, key = ''] = /^Intake sandbox at (\S+) with the API key (\w+)$/.exec(line) ?? []
-  const body = {
-    bundle_identifier: 'com.example.app',
-    device: {},
-    device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
-    unique_user_id: 'user-1',
-    log: { event: 'tap' },
-  }
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-  const sent = { method: 'POST', headers, body: JSON.stringify(body) }
-  t.equal((await fetch(`${url}/api/log`, sent)).status, 201)
+  const [, url = '', key = ''] = /^Intake sandbox at (\S+) with the API key (\w+)$/.exec(line) ?? []
+  t.equal((await postLog({ url, apiKey: key }, { event: 'tap' })).status, 201)
   t.match(await (await fetch(`${url}/_sandbox/records`)).json(), { records: [{ event: 'tap' }] })
 })
 

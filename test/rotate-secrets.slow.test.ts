@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +7,11 @@ import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { connectRedis } from '@intake/redis'
-import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
+import type { AppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { postFeedback, postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
 const dataDir = createDataDir(t)
@@ -83,48 +84,17 @@ await promisify(execFile)(process.execPath, [pathOf('tools/cli/dist/main.js'), '
   },
 })
 
-const start = async (name: string, env: Record<string, string>): Promise<AppProcess> => {
-  const app = createAppProcess({
-    name,
-    args: [pathOf(`${name}/dist/main.js`)],
-    env: { ...shared, ...env },
-    logFile: join(dataDir, `${name}.log`),
-  })
-  await app.start()
-  t.teardown(() => app.kill())
-  return app
-}
-const gateway = await start('gateway', { PORT: String(port), GATEWAY_ADMIN_PORT: '0' })
-const worker = await start('worker', {
-  WORKER_ADMIN_PORT: '0',
-  CLICKHOUSE_URL_FILE: fileOf('clickhouse-url'),
-})
-const page = await start('console', {
-  CONSOLE_ADMIN_PORT: '0',
-  CLICKHOUSE_URL_FILE: fileOf('clickhouse-url'),
-})
+const start = (name: 'gateway' | 'worker' | 'console', env: Record<string, string>) =>
+  startApp(t, name, { dataDir, env: { ...shared, ...env } })
+const gateway = await start('gateway', { PORT: String(port) })
+const worker = await start('worker', { CLICKHOUSE_URL_FILE: fileOf('clickhouse-url') })
+const page = await start('console', { CLICKHOUSE_URL_FILE: fileOf('clickhouse-url') })
 const apps = [gateway, worker, page]
 
-const sender = () => ({
-  bundle_identifier: 'com.example.app',
-  device: {},
-  device_uuid: randomUUID(),
-  unique_user_id: 'user-1',
-})
-const image = readFileSync(pathOf('tools/local/examples/screenshot.png'))
-const post = (path: string, init: RequestInit) =>
-  fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init })
-const sendLog = () =>
-  post('/api/log', {
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...sender(), log: { event: 'opened' } }),
-  })
-function sendFeedback(): Promise<Response> {
-  const form = new FormData()
-  form.append('payload', JSON.stringify({ ...sender(), feedback: { text: 'Good' } }))
-  form.append('attachments', new Blob([image]), 'a.png')
-  return post('/api/feedback', { headers: { 'x-api-key': apiKey }, body: form })
-}
+const images = [readFileSync(pathOf('tools/local/examples/screenshot.png'))]
+const target = { url: `http://127.0.0.1:${port}`, apiKey }
+const sendLog = () => postLog(target, { event: 'opened' })
+const sendFeedback = () => postFeedback(target, { text: 'Good' }, { images })
 
 /** Sends logs and feedback without a pause, until `stop` is called. */
 function startLoad() {

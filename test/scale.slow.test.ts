@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { randomUUID } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import t, { type Test } from 'tap'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
@@ -52,35 +49,12 @@ async function insertsOf(adminUrl: string): Promise<number> {
   return Number(/^intake_inserts_total\{kind="logs"\} (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-/** Starts another worker, as an operator would. Resolves to its admin URL and how to stop it. */
-async function startWorker(
-  t: Test,
-  stack: RunningStack,
-): Promise<{ url: string; stop(): Promise<void> }> {
-  const worker = spawn(process.execPath, ['worker/dist/main.js'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: {
-      ...process.env,
-      REDIS_URL: stack.endpoints.redis,
-      CLICKHOUSE_URL: stack.endpoints.clickhouse,
-      WORKER_ADMIN_PORT: '0',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Starts another worker, as an operator would. */
+const startWorker = (t: Test, { endpoints }: RunningStack) =>
+  startApp(t, 'worker', {
+    dataDir: createDataDir(t),
+    env: { REDIS_URL: endpoints.redis, CLICKHOUSE_URL: endpoints.clickhouse },
   })
-  const exited = once(worker, 'exit')
-  const stop = async () => {
-    worker.kill('SIGTERM')
-    await exited
-  }
-  t.teardown(stop)
-  const adminPort = await new Promise<number>((resolve) => {
-    createInterface(worker.stdout).on('line', (line) => {
-      const entry = JSON.parse(line) as { adminPort?: number }
-      if (entry.adminPort !== undefined) resolve(entry.adminPort)
-    })
-  })
-  return { url: `http://127.0.0.1:${adminPort}`, stop }
-}
 
 /**
  * The maximum number of inserts from the first request until all rows are visible: four a second,
@@ -118,7 +92,7 @@ t.test('4,000 events over 64 connections are 4,000 rows in a few inserts', async
 
   t.test('two more workers do not cause more inserts', async (t) => {
     const more = [await startWorker(t, stack), await startWorker(t, stack)]
-    const urls = [stack.endpoints.workerAdmin!, ...more.map(({ url }) => url)]
+    const urls = [stack.endpoints.workerAdmin!, ...more.map((one) => one.adminUrl())]
     const sharedBegan = performance.now()
     await load(stack, 'shared', 4_000)
     await until('all are visible', async () => {
@@ -132,6 +106,6 @@ t.test('4,000 events over 64 connections are 4,000 rows in a few inserts', async
     const all = await Promise.all(urls.map(insertsOf))
     const together = all.reduce((sum, own) => sum + own) - inserts
     t.ok(together <= sharedMax, `${together} inserts of ${sharedMax}`)
-    await Promise.all(more.map(({ stop }) => stop()))
+    await Promise.all(more.map((one) => one.terminate()))
   })
 })

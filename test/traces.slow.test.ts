@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import {
@@ -6,6 +5,7 @@ import {
   type CollectedSpan,
   type OtlpCollector,
 } from '@intake/test-kit/otlp-collector'
+import { postLog } from '@intake/test-kit/post'
 import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
 
@@ -16,22 +16,8 @@ const tracesTo = (collector: OtlpCollector) => ({
   OTEL_BSP_EXPORT_TIMEOUT: '5000',
 })
 
-async function sendEvent(
-  { endpoints }: RunningStack,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  return fetch(`${endpoints.gateway}/api/log`, {
-    method: 'POST',
-    headers: { 'x-api-key': endpoints.apiKey, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({
-      bundle_identifier: 'com.example.app',
-      device: {},
-      device_uuid: randomUUID(),
-      unique_user_id: 'user',
-      log: { event: 'traced' },
-    }),
-  })
-}
+const sendEvent = ({ endpoints }: RunningStack, headers: Record<string, string> = {}) =>
+  postLog({ url: endpoints.gateway, apiKey: endpoints.apiKey }, { event: 'traced' }, { headers })
 
 async function sendMany(t: Test, stack: RunningStack, count: number): Promise<void> {
   const responses = await Promise.all(Array.from({ length: count }, () => sendEvent(stack)))

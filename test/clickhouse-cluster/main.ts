@@ -1,10 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { compress } from '@intake/queue/frame'
 import t from 'tap'
 import {
   countPayloads,
@@ -18,9 +16,10 @@ import {
 import { createClickHouse, type ClickHouseError } from '@intake/clickhouse'
 import { inspectClickHouse, migrate, repairViews } from '@intake/schema'
 import { startRedis, startS3 } from '@intake/local'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
 import { countOutdated, replaceCounts } from '../../packages/records/src/erasure/erase-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
@@ -30,7 +29,6 @@ import { testSameAnswers } from './same-answers.ts'
 
 const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.url))
-const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
 const servers = await startCluster(t, { servers: 3, shards: 2, users: limitedUsers })
 const urls = servers.map(({ url }) => url)
 const connect = (url: string) => {
@@ -147,14 +145,13 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
   ])
   t.teardown(() => Promise.all([redis.stop(), s3.stop()]))
   const env = {
-    ...process.env,
     REDIS_URL: redis.url,
     S3_ENDPOINT: s3.url,
     CLICKHOUSE_URL: urls.slice(0, 2).join(','),
     CLICKHOUSE_CLUSTER: cluster,
-    WORKER_ADMIN_PORT: '0',
   }
-  const intake = (...args: string[]) => run(process.execPath, [cli, ...args], { env })
+  const intake = (...args: string[]) =>
+    run(process.execPath, [cli, ...args], { env: { ...process.env, ...env } })
   t.match((await intake('setup')).stdout, 'Intake is set up.')
   const doctor = await intake('doctor').catch((error: { stdout: string }) => error)
   t.notMatch(doctor.stdout, /clickhouse_schema|clickhouse_settings/)
@@ -165,27 +162,15 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
 
   const connection = connectRedis({ url: redis.url, role: 'producer', onError: () => {} })
   t.teardown(() => connection.disconnect())
-  const sink = createJobSink({ redis: connection, kind: 'logs' })
-  const producer = createFrameProducer({ sink })
   const device = randomUUID()
-  for (let frame = 0; frame < 20; frame++) {
-    const rows = rowsOf(50, { device_uuid: device })
-    const json = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const compressed = compress(json)
-    const receivedAtMs = Date.now()
-    const framed = { rows: rows.length, jsonBytes: json.length, ...compressed, receivedAtMs }
-    await producer.add(framed, performance.now() + 30_000)
-  }
-  await sink.close()
-  const worker = spawn(process.execPath, [workerMain], { env, stdio: 'ignore' })
-  t.teardown(() => worker.kill('SIGKILL'))
+  const frameOf = () => rowsOf(50, { device_uuid: device }).map((row) => JSON.stringify(row))
+  await enqueueLogs(connection, Array.from({ length: 20 }, frameOf))
+  const worker = await startApp(t, 'worker', { dataDir, env })
   await until('the worker has stored all', async () => {
     return (await count(first, 'logs', `device_uuid = '${device}'`)) === 1_000
   })
   t.equal(await count(second, 'logs_raw', `device_uuid = '${device}'`), 1_000, 'each once')
-  const exited = once(worker, 'exit')
-  worker.kill('SIGTERM')
-  t.same(await exited, [0, null])
+  t.equal(await worker.terminate(), 0)
 })
 
 t.test('an endpoint that is away is left out', async (t) => {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
 import { startClickHouse, startRedis } from '@intake/local'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { postFeedback } from '@intake/test-kit/post'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { createIntake } from '../../tools/cli/test/in-process.ts'
@@ -18,11 +18,9 @@ import { freeze, keysOf, openStore } from './store.ts'
 
 const apiKey = 'a-key-of-sixteen-characters'
 const prefix = 'whole/path'
-const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((name) => ({
-  name,
-  bytes: readFileSync(new URL(`../images/${name}`, import.meta.url)),
-}))
-const script = (app: string) => fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url))
+const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((name) =>
+  readFileSync(new URL(`../images/${name}`, import.meta.url)),
+)
 
 /** Starts Redis and ClickHouse for the tests of all S3 servers. Returns their URLs as settings. */
 export async function startDatabases(t: Test): Promise<Record<string, string>> {
@@ -48,13 +46,6 @@ export async function testWholePath(
   const env = { ...databases, S3_ENDPOINT: server.url(), S3_PREFIX: prefix }
   const intake = createIntake({ cwd: dataDir, env })
   const store = openStore(t, server, { prefix })
-  const start = async (name: string, own: Record<string, string>) => {
-    const logFile = join(dataDir, `${name}.log`)
-    const app = createAppProcess({ name, args: [script(name)], env: { ...env, ...own }, logFile })
-    t.teardown(() => app.terminate())
-    await app.start()
-    return app
-  }
 
   await t.test('setup creates the bucket, and doctor finds nothing wrong with it', async (t) => {
     const { code, stderr } = await intake(['setup'], { INTAKE_API_KEY: apiKey })
@@ -68,16 +59,16 @@ export async function testWholePath(
   })
 
   const [port] = await freePorts(1)
-  const gateway = await start('gateway', {
-    PORT: String(port),
-    GATEWAY_ADMIN_PORT: '0',
-  })
-  await start('worker', { WORKER_ADMIN_PORT: '0' })
-  const page = await start('console', { CONSOLE_ADMIN_PORT: '0' })
+  const own = { ...env, PORT: String(port) }
+  const gateway = await startApp(t, 'gateway', { dataDir, env: own })
+  await startApp(t, 'worker', { dataDir, env })
+  const page = await startApp(t, 'console', { dataDir, env })
   const isReady = async () => (await fetch(`${gateway.adminUrl()}/readyz`)).ok
   await until('the gateway is ready', isReady)
   const user = `user-${randomUUID()}`
-  const send = () => fetch(`http://127.0.0.1:${port}/api/feedback`, feedbackOf(user))
+  const target = { url: `http://127.0.0.1:${port}`, apiKey }
+  const send = () =>
+    postFeedback(target, { text: 'Hello' }, { record: { unique_user_id: user }, images })
 
   let keys: string[] = []
   await t.test('201: the images are in the store, on the page and in an export', async (t) => {
@@ -87,7 +78,7 @@ export async function testWholePath(
     keys = (await keysOf(store, 'feedback/')).filter((key) => key.includes(id))
     t.equal(keys.length, images.length)
     for (const [index, key] of keys.entries()) {
-      const image = images[index]!.bytes
+      const image = images[index]!
       t.ok((await store.get(key))?.equals(image), key)
       const picture = await until('the page shows the picture', async () => {
         const shown = await fetch(`${page.adminUrl()}/attachments/${key}`)
@@ -100,7 +91,7 @@ export async function testWholePath(
     t.equal(code, 0, stderr)
     t.match(stderr, `${images.length} attachments`)
     for (const [index, key] of keys.entries()) {
-      t.ok(readFileSync(join(out, key)).equals(images[index]!.bytes), 'in the export')
+      t.ok(readFileSync(join(out, key)).equals(images[index]!), 'in the export')
     }
   })
 
@@ -131,22 +122,4 @@ export async function testWholePath(
     const { stdout } = await intake(['user', 'export', user])
     t.equal(stdout, '')
   })
-}
-
-function feedbackOf(user: string): RequestInit {
-  const form = new FormData()
-  const sender = {
-    bundle_identifier: 'com.example.app',
-    device: {},
-    device_uuid: randomUUID(),
-    unique_user_id: user,
-  }
-  form.append('payload', JSON.stringify({ ...sender, feedback: { text: 'Hello' } }))
-  for (const { name, bytes } of images) form.append('attachments', new Blob([bytes]), name)
-  return {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey },
-    body: form,
-    signal: AbortSignal.timeout(120_000),
-  }
 }

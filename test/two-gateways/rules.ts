@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { request } from 'undici'
 import t from 'tap'
 import { createCpuWait } from '@intake/test-kit/cpu-wait'
+import { postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 import { backlogOf, outcomeFramesLeft } from '../faults/kit/observe.ts'
 import { cluster, env, intake } from './cluster.ts'
@@ -61,14 +61,10 @@ function eventOf(n: number) {
 const rounds = Number(process.env['ROUNDS'] ?? 1)
 const fleetSize = 600 * rounds
 
-async function send(url: string, body: object): Promise<void> {
-  const { statusCode, body: answer } = await request(`${url}/api/log`, {
-    method: 'POST',
-    headers: { 'x-api-key': cluster.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  await answer.dump()
-  if (statusCode !== 201) throw new Error(`status ${statusCode}`)
+async function send(url: string, { log, ...record }: ReturnType<typeof eventOf>): Promise<void> {
+  const response = await postLog({ url, apiKey: cluster.apiKey }, log, { record })
+  await response.arrayBuffer()
+  if (response.status !== 201) throw new Error(`status ${response.status}`)
 }
 async function sendFleet(): Promise<void> {
   for (let n = 0; n < fleetSize; n += 50) {
@@ -105,7 +101,9 @@ t.test('two gateways follow a new rule, and its removal, within five seconds', a
   const { id } = await add('drop', '--event', 'never')
   const addedMs = await timed(() => untilFollowed([id]))
   await Promise.all(
-    cluster.gatewayUrls.map((url) => send(url, { ...eventOf(0), log: { event: 'never' } })),
+    cluster.gatewayUrls.map((url) =>
+      send(url, { ...eventOf(0), log: { event: 'never', params: { n: 0 } } }),
+    ),
   )
   t.same(
     (await shown()).map((one) => one.get(id)),
