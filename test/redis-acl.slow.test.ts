@@ -1,162 +1,143 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
-import { registerShard } from '@intake/queue'
-import { readOldestWaiting } from '@intake/queue'
-import { connectRedis } from '@intake/redis'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { readOldestWaiting, registerShard } from '@intake/queue'
+import { connectRedis, type Redis } from '@intake/redis'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
-import { createRedisServer } from '@intake/test-kit/redis-server'
+import { postFeedback, postLog } from '@intake/test-kit/post'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { startSentinels } from '@intake/test-kit/redis-sentinel'
+import { createRedisServer, redisPassword, type RedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 import { createIntake } from '../tools/cli/test/in-process.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const dataDir = createDataDir(t)
-const acl = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')
-const passwordOf = (user: string) => `${user}-secret`
+const acl = readFileSync(new URL('../deploy/redis/users.acl', import.meta.url), 'utf8')
 const apiKey = 'acl-key-0123456789abcdef'
 
+function connect(t: Test, url: string): Redis {
+  const redis = connectRedis({ url, role: 'consumer', onError: () => undefined })
+  t.teardown(() => redis.disconnect())
+  return redis
+}
+
+const dataDir = createDataDir(t)
 const aclFile = join(dataDir, 'users.acl')
 writeFileSync(
   aclFile,
-  acl.replaceAll(/>([A-Z]+)_PASSWORD/g, (_, user: string) => `>${passwordOf(user.toLowerCase())}`),
+  acl
+    .replaceAll(/>ADMIN_PASSWORD/g, `>${redisPassword}`)
+    .replaceAll(/>([A-Z]+)_PASSWORD/g, (_, user: string) => `>${user.toLowerCase()}-secret`),
 )
-const [redisPort, replicaPort, gatewayPort] = (await freePorts(3)) as [number, number, number]
+const [redisPort, replicaPort] = (await freePorts(2)) as [number, number]
 // Redis uses the last value of a setting. These lines clear the password and let the replica log in
 // as the administrator.
-const aclConfig = [
-  'requirepass ""',
-  'masteruser default',
-  `masterauth ${passwordOf('admin')}`,
-  `aclfile ${aclFile}`,
-]
-const redis = await createRedisServer({ dataDir, port: redisPort, config: aclConfig })
+const config = ['requirepass ""', 'masteruser default', `aclfile ${aclFile}`]
+const single = await createRedisServer({ dataDir, port: redisPort, config })
 const replica = await createRedisServer({
   dataDir,
   port: replicaPort,
-  config: [...aclConfig, `replicaof 127.0.0.1 ${redisPort}`],
+  config: [...config, `replicaof 127.0.0.1 ${redisPort}`],
 })
-t.teardown(() => Promise.all([redis.process.kill(), replica.process.kill()]))
-const [clickhouse, s3] = await Promise.all([
-  redis.process
-    .start()
-    .then(() => replica.process.start())
-    .then(() => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })),
-  startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
-])
-t.teardown(() => Promise.all([clickhouse.stop(), s3.stop()]))
+t.teardown(() => Promise.all([single.process.kill(), replica.process.kill()]))
+await single.process.start()
+await replica.process.start()
+const admin = connect(t, single.url)
 
-const urlOf = (user: string, password = user) =>
-  `redis://${user}:${passwordOf(password)}@127.0.0.1:${redisPort}`
-const services = { CLICKHOUSE_URL: clickhouse.url, S3_ENDPOINT: s3.url }
-const admin = connectRedis({
-  url: urlOf('default', 'admin'),
-  role: 'consumer',
-  onError: () => undefined,
-})
-t.teardown(() => admin.disconnect())
-
-const runIntake = createIntake({
-  cwd: dataDir,
-  env: {
-    ...services,
-    REDIS_URL: urlOf('operator'),
-    REDIS_ACK_REPLICAS: '1',
-    INTAKE_API_KEY: apiKey,
-  },
-})
-
-/** Runs the command line as the user `operator`. */
-async function intake(...args: string[]): Promise<{ code: number; output: string }> {
-  const { code, stdout, stderr } = await runIntake(args)
-  return { code, output: stdout + stderr }
-}
-
-async function startApp(
-  t: Test,
-  name: 'gateway' | 'worker' | 'console',
-  env: Record<string, string>,
-) {
-  const app = createAppProcess({
-    name,
-    args: [join(root, name, 'dist/main.js')],
-    // A console has the rights of a worker.
-    env: { ...services, REDIS_URL: urlOf(name === 'console' ? 'worker' : name), ...env },
-    logFile: join(dataDir, `${name}.log`),
-  })
-  t.teardown(() => app.kill())
-  await app.start()
-  return app
-}
+const asUser = (url: string, user: string) =>
+  url.replace(`default:${redisPassword}@`, `${user}:${user}-secret@`)
+const userOf = (t: Test, user: string) => connect(t, asUser(single.url, user))
 
 const device = {
   bundle_identifier: 'com.example.acl',
-  device: {},
   device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-0123456789ab',
-  unique_user_id: 'user-1',
 }
 
-t.test('gateway, worker and operator need no more than the file of users allows', async (t) => {
-  const commands = [['setup'], ['keys', 'create', '--name', 'second'], ['keys', 'list']]
-  for (const args of commands) {
-    const { code, output } = await intake(...args)
-    t.equal(code, 0, `${args.join(' ')}: ${output}`)
-  }
-  await startApp(t, 'worker', { WORKER_ADMIN_PORT: '0' })
-  await startApp(t, 'console', {
-    CONSOLE_ADMIN_PORT: '0',
-    FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${gatewayPort}/nobody`,
-    FEEDBACK_WEBHOOK_SECRET: 'a secret of the test, long enough',
-  })
-  await startApp(t, 'gateway', {
-    PORT: String(gatewayPort),
-    GATEWAY_ADMIN_PORT: '0',
+/**
+ * Does what the users of the ACL file do: sets up, stores records and runs the operator's commands.
+ * Redis must not deny any command.
+ */
+async function useIt(
+  t: Test,
+  { url, servers, shards = 1 }: { url: string; servers: RedisServer[]; shards?: number },
+): Promise<void> {
+  const folder = createDataDir(t)
+  const admins = servers.map((server) => connect(t, server.url))
+  const [clickhouse, s3] = await Promise.all([
+    startClickHouse({ dataDir: join(folder, 'clickhouse'), port: 0 }),
+    startS3({ dataDir: join(folder, 's3'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all([clickhouse.stop(), s3.stop()]))
+  const [port] = (await freePorts(1)) as [number]
+  const gateway = `http://127.0.0.1:${port}`
+  const envOf = (user: string) => ({
+    CLICKHOUSE_URL: clickhouse.url,
+    S3_ENDPOINT: s3.url,
+    REDIS_URL: asUser(url, user),
     REDIS_ACK_REPLICAS: '1',
   })
-  const gateway = `http://127.0.0.1:${gatewayPort}`
-  await until('the gateway is ready', async () => (await fetch(`${gateway}/readyz`)).ok)
-  await until(
-    'gateway and worker report',
-    async () => (await admin.zcard('{intake}:processes')) === 2,
-  )
+  const env = { ...envOf('operator'), INTAKE_API_KEY: apiKey }
+  const runIntake = createIntake({ cwd: folder, env })
+  const intake = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runIntake(args)
+    const output = stdout + stderr
+    t.notMatch(output, /NOPERM|lacks a permission/, args.join(' '))
+    return { code, output }
+  }
+  const succeed = async (args: readonly string[], expected = 0) => {
+    const { code, output } = await intake(...args)
+    t.equal(code, expected, `${args.join(' ')}: ${output}`)
+    return output
+  }
+  const start = (name: 'gateway' | 'worker' | 'console', own: Record<string, string> = {}) => {
+    // A console has the rights of a worker.
+    const user = name === 'console' ? 'worker' : name
+    return startApp(t, name, { dataDir: folder, env: { ...envOf(user), ...own } })
+  }
 
-  const send = (key: string, headers: Record<string, string> = {}) =>
-    fetch(`${gateway}/api/log`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ ...device, log: { event: key } }),
-    })
-  const form = new FormData()
-  form.append('payload', JSON.stringify({ ...device, feedback: { text: 'acl' } }))
-  t.equal((await send('plain')).status, 201)
-  t.equal((await send('keyed', { 'idempotency-key': 'one' })).status, 201)
-  t.equal((await send('keyed', { 'idempotency-key': 'one' })).status, 201)
-  const headers = { 'x-api-key': apiKey }
-  const feedback = await fetch(`${gateway}/api/feedback`, { method: 'POST', headers, body: form })
-  t.equal(feedback.status, 201)
-  const queues = async () =>
-    (await admin.llen('{intake}:logs:wait')) + (await admin.llen('{intake}:feedback:wait'))
-  await until('the worker has taken everything', async () => (await queues()) === 0)
+  for (const args of [['setup'], ['keys', 'create', '--name', 'second']]) await succeed(args)
+  await start('worker')
+  await start('console', {
+    FEEDBACK_WEBHOOK_URL: `${gateway}/nobody`,
+    FEEDBACK_WEBHOOK_SECRET: 'a secret of the test, long enough',
+  })
+  await start('gateway', { PORT: String(port), QUEUE_SHARDS: String(shards) })
+  await until('the gateway is ready', async () => (await fetch(`${gateway}/readyz`)).ok)
+
+  const target = { url: gateway, apiKey }
+  const idOf = async (sent: Promise<Response>) => {
+    const response = await sent
+    t.equal(response.status, 201)
+    return ((await response.json()) as { id: string }).id
+  }
+  const send = (event: string, headers: Record<string, string> = {}) =>
+    idOf(postLog(target, { event }, { record: device, headers }))
+  // Enough for each shard to get some.
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      // Each key is used twice.
+      n % 2 === 1
+        ? send(`keyed ${n >> 2}`, { 'idempotency-key': `key ${n >> 2}` })
+        : send(`event ${n}`),
+    ),
+  )
+  ids.push(await idOf(postFeedback(target, { text: 'acl' }, { record: device })))
+  const untilStored = (id: string) =>
+    until('it is stored', async () => (await intake('trace', id)).output.startsWith('stored'))
+  for (const id of ids.slice(-2)) await untilStored(id)
 
   // A record that is added to a paused queue waits until the queue is resumed.
-  t.equal((await intake('queue', 'pause')).code, 0)
-  t.equal((await send('paused', { 'idempotency-key': 'two' })).status, 201)
+  await succeed(['queue', 'pause'])
+  const paused = await send('paused', { 'idempotency-key': 'two' })
   // Does what `erase --suppress` and `retention apply` do first. The commands themselves are not
   // run, because each of them would wait a minute after this step.
-  const operator = connectRedis({
-    url: urlOf('operator'),
-    role: 'consumer',
-    onError: () => undefined,
-  })
-  t.teardown(() => operator.disconnect())
-  const policy = createPolicyStore({ redis: operator })
+  const policy = createPolicyStore({ redis: connect(t, asUser(url, 'operator')) })
   t.ok(await policy.suppress({ kind: 'user', id: 'user-2' }))
   await policy.noteDropped('logs', new Date(0))
-  const imported = join(dataDir, 'events.ndjson')
+  const imported = join(folder, 'events.ndjson')
   const timestamp = new Date().toISOString()
   writeFileSync(imported, JSON.stringify({ event: 'old', timestamp, distinct_id: 'user-3' }))
   const sender = ['--bundle', device.bundle_identifier, '--device', device.device_uuid]
@@ -172,25 +153,54 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     [['rules', 'add', 'drop', '--event', 'noise'], 0],
     [['rules', 'list'], 0],
     [['alerts', 'add', '--bundle', 'com.example', '--event', 'crash', '--above', '9'], 0],
-    [['alerts', 'list'], 0],
     [['dead-letters', 'list'], 0],
     [['import', imported, '--map', 'posthog', '--bundle', 'com.example.acl'], 0],
     [['setup', '--accept-empty-redis'], 0],
     [['trace', device.device_uuid], 3],
   ] as const) {
-    const { code: ended, output } = await intake(...args)
-    t.equal(ended, code, `${args.join(' ')}: ${output}`)
-    t.notMatch(output, /NOPERM|lacks a permission/, args.join(' '))
+    await succeed(args, code)
   }
-  t.notMatch((await intake('doctor')).output, /NOPERM|lacks a permission/)
-  await until('the queue is empty again', async () => (await queues()) === 0)
-  const [, alert = ''] = /^(alert_\w+)/m.exec((await intake('alerts', 'list')).output) ?? []
+  for (const command of ['status', 'doctor']) await intake(command)
+  await untilStored(paused)
+  const [, alert = ''] = /^(alert_\w+)/m.exec(await succeed(['alerts', 'list'])) ?? []
   t.match((await intake('alerts', 'test', alert)).output, 'It could not be sent', 'it was tried')
-  t.equal((await intake('alerts', 'remove', alert)).code, 0)
-  const [, key] = /^(key_\w+)\tsecond/m.exec((await intake('keys', 'list')).output) ?? []
-  t.equal((await intake('keys', 'revoke', key ?? '')).code, 0)
-  const denied = (await admin.acl('LOG')) as unknown[]
-  t.same(denied, [], 'Redis has denied nothing')
+  await succeed(['alerts', 'remove', alert])
+  const [, key = ''] = /^(key_\w+)\tsecond/m.exec(await succeed(['keys', 'list'])) ?? []
+  await succeed(['keys', 'revoke', key])
+  for (const one of admins) t.same(await one.acl('LOG'), [], 'Redis has denied nothing')
+}
+
+t.test('gateway, worker and operator need no more than the file of users allows', (t) =>
+  useIt(t, { url: single.url, servers: [single] }),
+)
+
+/** Gives servers the users of the file. A selector, which is in parentheses, is one rule. */
+async function setUsers(t: Test, servers: RedisServer[]): Promise<void> {
+  const users = readFileSync(aclFile, 'utf8').matchAll(/^user (?!default)(\S+) (.*)$/gm)
+  for (const [, name = '', rules = ''] of users) {
+    for (const server of servers) {
+      await connect(t, server.url).call(
+        'ACL',
+        'SETUSER',
+        name,
+        ...(rules.match(/\([^)]*\)|\S+/g) ?? []),
+      )
+    }
+  }
+}
+
+t.test('the users of the file suffice in a Redis Cluster with replicas', async (t) => {
+  const cluster = await startRedisCluster({ dataDir: createDataDir(t) })
+  t.teardown(() => cluster.close())
+  await setUsers(t, cluster.servers)
+  await useIt(t, { ...cluster, shards: 3 })
+})
+
+t.test('the users of the file suffice with sentinels', async (t) => {
+  const sentinels = await startSentinels({ dataDir: createDataDir(t) })
+  t.teardown(() => sentinels.close())
+  await setUsers(t, sentinels.servers)
+  await useIt(t, sentinels)
 })
 
 /** Commands that must be refused, by user. Each of them would do harm. */
@@ -296,8 +306,7 @@ const refused: Record<string, string[][]> = {
 
 t.test('no user of the file may do more than it needs, by itself or in a script', async (t) => {
   for (const user of ['gateway', 'worker', 'operator']) {
-    const limited = connectRedis({ url: urlOf(user), role: 'consumer', onError: () => undefined })
-    t.teardown(() => limited.disconnect())
+    const limited = userOf(t, user)
     for (const [command, ...args] of [...refused['everybody']!, ...refused[user]!]) {
       const name = [user, command, ...args].join(' ')
       await t.rejects(limited.call(command!, ...args), { message: /^NOPERM/ }, name)
@@ -313,19 +322,13 @@ t.test('no user of the file may do more than it needs, by itself or in a script'
 
 t.test('what a gateway may read of the settings of Redis has no password', async (t) => {
   for (const user of ['gateway', 'operator']) {
-    const limited = connectRedis({ url: urlOf(user), role: 'consumer', onError: () => undefined })
-    t.teardown(() => limited.disconnect())
+    const limited = userOf(t, user)
     t.same(await limited.config('GET', 'requirepass'), ['requirepass', ''], user)
   }
 })
 
 t.test('a gateway may read what the shares of the queue need', async (t) => {
-  const gateway = connectRedis({
-    url: urlOf('gateway'),
-    role: 'consumer',
-    onError: () => undefined,
-  })
-  t.teardown(() => gateway.disconnect())
+  const gateway = userOf(t, 'gateway')
   await t.resolves(readOldestWaiting(gateway, [0, 1]))
   const key = '{intake}:queued:1'
   const counted = gateway.multi().hincrby(key, 'key_0', 1).expire(key, 60)
@@ -338,12 +341,7 @@ t.test('a gateway may read what the shares of the queue need', async (t) => {
 })
 
 t.test('a gateway marks a new shard, and replaces no mark', async (t) => {
-  const gateway = connectRedis({
-    url: urlOf('gateway'),
-    role: 'consumer',
-    onError: () => undefined,
-  })
-  t.teardown(() => gateway.disconnect())
+  const gateway = userOf(t, 'gateway')
   t.equal(await registerShard(gateway, 1), 'ready')
   const mark = await admin.get('{intake:1a}:installation')
   t.type(mark, 'string')
