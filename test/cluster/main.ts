@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { until } from '@intake/test-kit/until'
+import { drained } from '../faults/kit/checker.ts'
 import { openHistory } from '../faults/kit/history.ts'
-import { backlogOf } from '../faults/kit/observe.ts'
 import { createPayloads } from '../faults/kit/payload.ts'
 import { startProducer } from '../faults/kit/producer.ts'
 import { countRun } from './count.ts'
@@ -111,7 +111,7 @@ async function play(
   }
   let stage: Stage | undefined
   try {
-    stage = await startStage({ root, dataDir, stores: on, topology, ...config })
+    stage = await startStage({ dataDir, stores: on, topology, ...config })
     const history = openHistory(join(dataDir, 'history.jsonl'))
     const producer = startProducer({
       urls: new Set([stage.gatewayUrl]),
@@ -144,7 +144,7 @@ async function play(
       await until('the gateway is ready', stage.isReady)
     }
     await producer.stop()
-    await untilDrained(stage, config.shards)
+    await drained(stage, { shards: config.shards })
     await history.close()
     const range = { from, to: from + rangeSize }
     const { counts, violations } = await countRun({ sql: on.sql, events: history.events, range })
@@ -167,19 +167,4 @@ async function play(
 
 function isPlain({ gatewayEnv, redisConfig }: Setting): boolean {
   return Object.keys(gatewayEnv).length === 0 && redisConfig.length === 0
-}
-
-async function untilDrained({ keys }: Stage, shards: number): Promise<void> {
-  let fewest = Infinity
-  let quiet = 0
-  await until(
-    'the queues are empty',
-    async () => {
-      const { waiting, active, delayed } = await backlogOf(keys, shards)
-      fewest = Math.min(fewest, waiting + active + delayed)
-      quiet = waiting + active + delayed === 0 ? quiet + 1 : 0
-      return quiet >= 3
-    },
-    { progress: () => fewest, everyMs: 150, stallMs: 120_000 },
-  )
 }

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startS3, type Service } from '@intake/local'
 import { connectRedis, type Redis } from '@intake/redis'
-import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
+import { setUp } from '@intake/schema/setup'
+import { startApp } from '@intake/test-kit/app'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
 import { topologies, type Topology, type TopologyName } from './topologies.ts'
@@ -40,7 +40,6 @@ export interface Stage {
   topology: Topology
   apiKey: string
   gatewayUrl: string
-  gateway: AppProcess
   /** The test's own connection to Redis. */
   keys: Redis
   isReady(): Promise<boolean>
@@ -51,28 +50,24 @@ const apiKey = 'cluster-key-0123456789abcdef'
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
 export async function startStage(options: {
-  root: string
   dataDir: string
   stores: Stores
   topology: TopologyName
   redisConfig: readonly string[]
   gatewayEnv: Record<string, string>
 }): Promise<Stage> {
-  const { root, dataDir, stores, redisConfig, gatewayEnv } = options
+  const { dataDir, stores, redisConfig, gatewayEnv } = options
   mkdirSync(dataDir, { recursive: true })
   const topology = await topologies[options.topology]({ dataDir, config: redisConfig })
   const keys = connectRedis({ url: topology.url, role: 'consumer', onError: () => undefined })
-  const apps: AppProcess[] = []
+  const ends: (() => Promise<void>)[] = []
   const close = async () => {
-    await Promise.all(apps.map((app) => app.kill()))
+    await Promise.all(ends.map((end) => end()))
     keys.disconnect()
     await topology.close()
   }
   try {
-    const module = (await import(
-      pathToFileURL(join(root, 'packages/schema/dist/setup/set-up.js')).href
-    )) as { setUp(options: object): Promise<unknown> }
-    await module.setUp({
+    await setUp({
       redisUrl: topology.url,
       clickhouseUrl: stores.clickhouse.url,
       s3: { endpoint: stores.s3.url, ...bucket },
@@ -80,29 +75,23 @@ export async function startStage(options: {
       acceptEmptyRedis: true,
     })
     const [port] = await freePorts(1)
-    const app = (name: string, env: Record<string, string>) => {
-      const created = createAppProcess({
-        name,
-        args: [join(root, name, 'dist', 'main.js')],
-        env: { REDIS_URL: topology.url, S3_ENDPOINT: stores.s3.url, ...env },
-        logFile: join(dataDir, `${name}.log`),
-      })
-      apps.push(created)
-      return created
-    }
-    const gateway = app('gateway', { PORT: String(port), GATEWAY_ADMIN_PORT: '0', ...gatewayEnv })
-    const worker = app('worker', {
-      WORKER_ADMIN_PORT: '0',
-      CLICKHOUSE_URL: stores.clickhouse.workerUrl,
+    const owner = { teardown: (end: () => Promise<void>) => void ends.push(end) }
+    const urls = { REDIS_URL: topology.url, S3_ENDPOINT: stores.s3.url }
+    await startApp(owner, 'gateway', {
+      dataDir,
+      env: { ...urls, PORT: String(port), ...gatewayEnv },
     })
-    await Promise.all([gateway.start(), worker.start()])
+    await startApp(owner, 'worker', {
+      dataDir,
+      env: { ...urls, CLICKHOUSE_URL: stores.clickhouse.workerUrl },
+    })
     const gatewayUrl = `http://127.0.0.1:${port}`
     const isReady = async () => {
       const signal = AbortSignal.timeout(10_000)
       return (await fetch(`${gatewayUrl}/readyz`, { signal })).ok
     }
     await until('the gateway is ready', isReady)
-    return { topology, apiKey, gatewayUrl, gateway, keys, isReady, close }
+    return { topology, apiKey, gatewayUrl, keys, isReady, close }
   } catch (error) {
     await close()
     throw error

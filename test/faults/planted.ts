@@ -96,7 +96,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: 'the time of a record is not the time in its id',
-    scenario: 'F25b',
+    scenario: 'F25',
     edits: [
       {
         file: 'gateway/dist/record/row.js',
@@ -113,7 +113,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: 'rows are partitioned by received_at',
-    scenario: 'F63b',
+    scenario: 'F63',
     edits: [
       {
         file: tables,
@@ -125,7 +125,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: 'a reservation is not atomic across midnight',
-    scenario: 'F63b',
+    scenario: 'F63',
     edits: [
       // With this bug, the script's `today` is the day that the gateway last read, not the day of
       // Redis's clock.
@@ -144,7 +144,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: 'dead letters are keyed only by id',
-    scenario: 'F20c',
+    scenario: 'F20b',
     edits: [
       {
         file: 'packages/schema/migrations/0002-dead-letters.sql',

@@ -64,6 +64,8 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
   const random = createRandom(seed)
   const payload = createPayloads({ feedbackEvery, keyedEvery, root })
   const broken: string[] = []
+  const expect = (holds: boolean, sentence: string) =>
+    void (holds || broken.push(`expected: ${sentence}`))
   const ends: (() => Promise<unknown>)[] = []
   let partialInserts = 0
   let keptFrames = 0
@@ -103,7 +105,12 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
         const progress = () => producer.counts().acknowledged
         await until(`${more} more are acknowledged`, () => progress() >= wanted, { progress })
       },
-      expect: (holds, sentence) => void (holds || broken.push(`expected: ${sentence}`)),
+      expect,
+      expectNoFailure() {
+        const { refused, unknown } = producer.counts()
+        const others = `refused ${refused}, unknown ${unknown}`
+        expect(refused + unknown === 0, `every response is 201 (${others})`)
+      },
       sawPartialInsert: () => void partialInserts++,
       keeps: (frames) => void (keptFrames = frames),
       later: (work) => void ends.push(work),

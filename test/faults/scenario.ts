@@ -61,6 +61,8 @@ export interface Stage {
   acknowledged(more: number): Promise<void>
   /** Checks a condition of this scenario. (That no record is lost or doubled is always checked.) */
   expect(holds: boolean, sentence: string): void
+  /** Checks that every request so far was acknowledged. */
+  expectNoFailure(): void
   /** Must be called when an insert was stored only in part. */
   sawPartialInsert(): void
   /** Declares that this many frames are meant to stay in the queue at the end. */

@@ -122,17 +122,25 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   return { counts, violations: violations.list() }
 }
 
-/** Resolves when several readings in a row find `kept` frames in the queues, by default none. */
+/**
+ * Resolves when several readings in a row find `kept` frames in the queues, by default none.
+ *
+ * @param options.shards the number of shards of the log queue
+ */
 export async function drained(
-  cluster: Cluster,
-  { stallMs = 120_000, kept = 0 }: { stallMs?: number | undefined; kept?: number } = {},
+  { keys }: Pick<Cluster, 'keys'>,
+  {
+    stallMs = 120_000,
+    kept = 0,
+    shards = 1,
+  }: { stallMs?: number | undefined; kept?: number; shards?: number } = {},
 ): Promise<void> {
   let quiet = 0
   let fewest = Infinity
   await until(
     'the queues are empty',
     async () => {
-      const { waiting, active, delayed } = await backlogOf(cluster.keys)
+      const { waiting, active, delayed } = await backlogOf(keys, shards)
       const frames = waiting + active + delayed
       fewest = Math.min(fewest, frames)
       quiet = frames === kept ? quiet + 1 : 0

@@ -23,6 +23,8 @@ export interface ClusterOptions {
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
   workerArgs?: string[]
+  /** If true, the processes are connected without proxies. Proxies use the CPU of this process. */
+  isDirect?: boolean
   /**
    * The number of consoles, which send the webhook and count records. By default there is none, and
    * no receiver of the webhook either.
@@ -74,7 +76,7 @@ export interface Cluster {
    * Starts one more gateway and puts it into rotation when it is ready; `root` selects another
    * build.
    */
-  addGateway(options?: { root?: string }): Promise<AppProcess>
+  addGateway(options?: { root?: string; env?: Record<string, string> }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
   /**
    * Reads the value of a metric of a process. `name` contains the labels as `/metrics` prints them.
@@ -182,6 +184,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       consoleToS3: await proxy(s3.port()),
     }
     const through = (url: string, { port }: TcpProxy) => {
+      if (options.isDirect) return url
       const changed = new URL(url)
       changed.port = String(port)
       return changed.href
@@ -207,7 +210,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     }
     const gateways: AppProcess[] = []
     const gatewayUrls: string[] = []
-    const createGateway = (port: number, build = root) => {
+    const createGateway = (port: number, build = root, env: Record<string, string> = {}) => {
       const gateway = app(
         `gateway-${gateways.length + 1}`,
         join(build, 'gateway'),
@@ -217,6 +220,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           REDIS_URL: through(redis.url(), network.gatewayToRedis),
           S3_ENDPOINT: through(s3.url(), network.gatewayToS3),
           ...options.gatewayEnv,
+          ...env,
         },
         options.gatewayArgs ?? [],
       )
@@ -302,7 +306,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
       async addGateway(build) {
         const [port = 0] = await freePorts(1)
-        const gateway = createGateway(port, build?.root)
+        const gateway = createGateway(port, build?.root, build?.env)
         const index = gateways.length - 1
         await gateway.start()
         await until('ready', () => cluster.gatewayReady(index))

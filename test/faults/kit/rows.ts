@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { compress } from '@intake/queue/frame'
+import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
@@ -50,24 +49,15 @@ export async function enqueueRows(options: {
   frames: { seq: number; id: string; json: string }[][]
 }): Promise<void> {
   const { cluster, history, frames } = options
-  const receivedAtMs = Date.now()
-  const sink = createJobSink({ redis: cluster.keys, kind: 'logs' })
-  const producer = createFrameProducer({ sink })
-  try {
-    for (const rows of frames) {
-      for (const { seq } of rows) {
-        await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
-      }
-      const ndjson = Buffer.from(rows.map(({ json }) => `${json}\n`).join(''))
-      const frame = { rows: rows.length, jsonBytes: ndjson.length, ...compress(ndjson) }
-      await producer.add({ ...frame, receivedAtMs }, performance.now() + 10_000)
-      for (const { seq, id } of rows) {
-        await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
-      }
-    }
-  } finally {
-    await sink.close()
+  for (const { seq } of frames.flat()) {
+    await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
   }
+  const json = frames.map((rows) => rows.map((row) => row.json))
+  await enqueueLogs(cluster.keys, json, async (index) => {
+    for (const { seq, id } of frames[index]!) {
+      await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
+    }
+  })
 }
 
 /** The number of log rows ever inserted, duplicates included. */
@@ -76,13 +66,18 @@ export async function rawRows({ sql }: Cluster): Promise<number> {
   return row?.rows ?? 0
 }
 
+/** Resolves when more log rows are stored than before; `before` is their number now by default. */
+export async function untilMoreRows(cluster: Cluster, before?: number): Promise<void> {
+  const least = before ?? (await rawRows(cluster))
+  await until('more rows are stored', async () => (await rawRows(cluster)) > least)
+}
+
 /**
  * Lets no response of ClickHouse reach the workers; resolves when they have stored rows all the
  * same. Rows must be stored before, because a worker reads the columns before its first insert.
  */
 export async function holdResponsesOfInserts(cluster: Cluster): Promise<void> {
-  await until('the first rows are stored', async () => (await rawRows(cluster)) > 0)
+  await untilMoreRows(cluster, 0)
   cluster.network.workerToClickHouse.set({ holdAnswers: true })
-  const before = await rawRows(cluster)
-  await until('more rows are stored', async () => (await rawRows(cluster)) > before)
+  await untilMoreRows(cluster)
 }

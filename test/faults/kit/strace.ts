@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { until } from '@intake/test-kit/until'
+import type { ManagedService } from './service.ts'
 
 export interface Trace {
   /** Resolves when strace has exited. It exits by itself when the traced process exits. */
@@ -11,15 +13,10 @@ export interface Trace {
 /**
  * Attaches strace to all threads of a process.
  *
- * @param options.expressions the values of strace's option `-e`
- * @param options.path limits the trace to calls on this file
+ * @param expressions the values of strace's option `-e`
+ * @param path limits the trace to calls on this file
  */
-export async function trace(
-  pid: number,
-  expressions: string[],
-  options: { path?: string } = {},
-): Promise<Trace> {
-  const { path } = options
+export async function trace(pid: number, expressions: string[], path?: string): Promise<Trace> {
   const paths = path === undefined ? [] : ['-P', path]
   const chosen = expressions.flatMap((expression) => ['-e', expression])
   const args = ['-f', '-o', '/dev/null', '-p', String(pid), ...paths, ...chosen]
@@ -47,6 +44,24 @@ export async function trace(
       await ended
     },
   }
+}
+
+/**
+ * Kills a service as it enters one of the given system calls, and starts it again.
+ *
+ * @param options.call the names of the system calls, separated by commas
+ * @param options.nth which of these calls it does not survive
+ * @param options.path counts only calls on this file
+ */
+export async function killAtCall(
+  service: ManagedService,
+  { call, nth, path }: { call: string; nth: number; path?: string },
+): Promise<void> {
+  const expressions = [`trace=${call}`, `inject=${call}:signal=SIGKILL:when=${nth}`]
+  const strace = await trace(service.pid(), expressions, path)
+  await until(`${service.name} is dead`, () => !service.running())
+  await strace.ended
+  await service.start()
 }
 
 /**

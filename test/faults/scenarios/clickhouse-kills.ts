@@ -1,26 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { enqueueRows, holdResponsesOfInserts, logRow, rawRows } from '../kit/rows.ts'
-import { mayTrace, trace } from '../kit/strace.ts'
+import { killWhile } from '../kit/kill-while.ts'
+import { enqueueRows, logRow, rawRows, untilMoreRows } from '../kit/rows.ts'
+import { killAtCall, mayTrace } from '../kit/strace.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const months = 80
 const partialRoundsMax = 12
 
-/**
- * Kills ClickHouse three times as it enters one of the given system calls, and restarts it.
- *
- * @param call the names of the system calls, separated by commas
- */
-async function killAtCall({ cluster, acknowledged, random }: Stage, call: string) {
+/** Kills ClickHouse three times as it enters one of the given system calls. */
+async function killThrice({ cluster, acknowledged, random }: Stage, call: string) {
   for (let round = 0; round < 3; round++) {
     await acknowledged(30)
-    const nth = 1 + Math.floor(random() * 6)
-    const expressions = [`trace=${call}`, `inject=${call}:signal=SIGKILL:when=${nth}`]
-    const strace = await trace(cluster.clickhouse.pid(), expressions)
-    await until('ClickHouse is dead', () => !cluster.clickhouse.running())
-    await strace.ended
-    await cluster.clickhouse.start()
+    await killAtCall(cluster.clickhouse, { call, nth: 1 + Math.floor(random() * 6) })
   }
   await acknowledged(30)
 }
@@ -28,23 +19,7 @@ async function killAtCall({ cluster, acknowledged, random }: Stage, call: string
 /** Scenarios in which ClickHouse is killed before and after every durable step of an insert. */
 export const clickhouseKillScenarios: Scenario[] = [
   {
-    id: 'F33a',
-    title: 'ClickHouse killed during inserts and started again, five times',
-    async run({ cluster, acknowledged, random }) {
-      for (let round = 0; round < 5; round++) {
-        const before = await rawRows(cluster)
-        await acknowledged(30)
-        await until('rows arrive', async () => (await rawRows(cluster)) > before)
-        await pause(random() * 500)
-        await cluster.clickhouse.kill()
-        await pause(random() * 500)
-        await cluster.clickhouse.start()
-      }
-      await acknowledged(50)
-    },
-  },
-  {
-    id: 'F33b',
+    id: 'F33',
     title: `ClickHouse killed during inserts over ${months} months, until one is stored in part`,
     load: { rate: 5, feedbackEvery: 0 },
     cluster: { workers: 0 },
@@ -80,28 +55,26 @@ export const clickhouseKillScenarios: Scenario[] = [
     id: 'F34a',
     title: 'ClickHouse killed as it syncs the files of an insert, three times',
     cannotRun: mayTrace,
-    run: (stage) => killAtCall(stage, 'fsync,fdatasync'),
+    run: (stage) => killThrice(stage, 'fsync,fdatasync'),
   },
   {
     id: 'F34b',
     title: 'ClickHouse killed as it renames a part into place, three times',
     cannotRun: mayTrace,
-    run: (stage) => killAtCall(stage, 'rename,renameat,renameat2'),
+    run: (stage) => killThrice(stage, 'rename,renameat,renameat2'),
   },
   {
     id: 'F34c',
     title: 'ClickHouse killed after an insert was stored, before its response, three times',
-    async run({ cluster, acknowledged }) {
-      const { workerToClickHouse } = cluster.network
-      for (let round = 0; round < 3; round++) {
-        await acknowledged(30)
-        await holdResponsesOfInserts(cluster)
-        await cluster.clickhouse.kill()
-        workerToClickHouse.cut()
-        workerToClickHouse.set()
-        await cluster.clickhouse.start()
-      }
-      await acknowledged(30)
+    async run(stage) {
+      const { cluster } = stage
+      await untilMoreRows(cluster, 0)
+      await killWhile(stage, {
+        part: cluster.clickhouse,
+        link: 'workerToClickHouse',
+        network: { holdAnswers: true },
+        when: () => untilMoreRows(cluster),
+      })
     },
   },
 ]

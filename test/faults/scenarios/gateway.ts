@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { until } from '@intake/test-kit/until'
@@ -92,52 +91,14 @@ export const gatewayScenarios: Scenario[] = [
     },
   },
   {
-    id: 'F8',
-    title: 'gateway without a directory for temporary files: uploads still work',
-    // `/dev/full` is not a directory, so creating a file in it fails.
-    cluster: { gatewayEnv: { TMPDIR: '/dev/full' } },
-    load: { rate: 60, feedbackEvery: 2 },
-    async run({ acknowledged, producer, expect }) {
-      await acknowledged(300)
-      const { refused, unknown } = producer.counts()
-      expect(
-        refused + unknown === 0,
-        `every response is 201 (refused ${refused}, unknown ${unknown})`,
-      )
-    },
-  },
-  {
-    id: 'F9',
-    title: '1,500 connections that send nothing: closed with 408; others are served',
-    async run(stage) {
-      const { cluster, acknowledged, expect, history } = stage
-      await acknowledged(50)
-      const from = history.events.length
-      const port = Number(new URL(cluster.gatewayUrls[0]!).port)
-      let closed = 0
-      const idle = Array.from({ length: 1_500 }, () => {
-        const socket = connect(port, '127.0.0.1')
-        socket.on('error', () => undefined)
-        socket.on('close', () => closed++)
-        socket.resume().write('POST /api/log HTTP/1.1\r\nhost: a\r\n')
-        return socket
-      })
-      await acknowledged(500)
-      await until('they are closed', () => closed === idle.length, { progress: () => closed })
-      const times = history.events
-        .slice(from)
-        .flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : []))
-        .toSorted((a, b) => a - b)
-      const p99 = times[Math.floor(times.length * 0.99)] ?? 0
-      expect(p99 < 1_000, `99 % of the other responses come within a second (${p99} ms)`)
-    },
-  },
-  {
     id: 'F10',
     title:
-      'clients that disconnect in the middle of a file: memory is released, no error is logged',
+      'clients that disconnect in the middle of a file, no folder for temporary files: memory is released, no error is logged',
+    // `/dev/full` is not a directory, so creating a file in it fails.
+    cluster: { gatewayEnv: { TMPDIR: '/dev/full' } },
+    load: { feedbackEvery: 5 },
     async run(stage) {
-      const { cluster, acknowledged, expect, producer } = stage
+      const { cluster, acknowledged, expect, expectNoFailure } = stage
       await acknowledged(50)
       // All uploads together exceed the budget for bytes in flight. They fit only if the gateway
       // releases the bytes of an upload when its connection closes.
@@ -147,7 +108,7 @@ export const gatewayScenarios: Scenario[] = [
         for (const upload of uploads) upload.resetAndDestroy()
       }
       await acknowledged(200)
-      expect(producer.counts().refused === 0, 'no other request is refused')
+      expectNoFailure()
       const loud = cluster.gateways[0]!.log.filter(({ level }) => level === 50 || level === 'error')
       expect(loud.length === 0, `no error in the log (${loud.length})`)
     },

@@ -11,8 +11,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * Scenarios in which Redis has a slow or full disk, reaches its memory limit, loses its data, is
- * configured wrongly, or becomes a replica.
+ * Scenarios in which Redis has a slow or full disk, reaches its memory limit, loses its data, or
+ * becomes a replica.
  */
 export const redisStateScenarios: Scenario[] = [
   {
@@ -140,44 +140,6 @@ export const redisStateScenarios: Scenario[] = [
       expect(refused, 'setup requires an operator')
       await cluster.setUp({ acceptEmptyRedis: true })
       await acknowledged(100)
-    },
-  },
-  {
-    id: 'F32',
-    title:
-      'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // The rate is low, because each record that is being retried occupies one of the producer's
-    // clients.
-    load: { rate: 40 },
-    async run({ cluster, acknowledged, issued, producer, expect }) {
-      await acknowledged(50)
-      const [gateway] = cluster.gateways
-      const wrong: [string, string, string][] = [
-        ['appendfsync', 'everysec', 'always'],
-        ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
-        ['appendonly', 'no', 'yes'],
-      ]
-      for (const [name, value, right] of wrong) {
-        await gateway!.terminate()
-        await cluster.keys.config('SET', name, value)
-        await gateway!.start()
-        const { acknowledged: before } = producer.counts()
-        const { adminUrl } = gateway!
-        await until(`${name} ${value} is refused`, async () => {
-          const signal = AbortSignal.timeout(5_000)
-          const ready = await fetch(`${adminUrl()}/readyz`, { signal })
-          return ready.status === 503 && (await ready.text()).includes(name)
-        })
-        await issued(50)
-        await gateway!.terminate()
-        expect(producer.counts().acknowledged === before, 'nothing is accepted')
-        await cluster.keys.config('SET', name, right)
-        await until('the append-only file is rewritten', async () =>
-          (await cluster.keys.info('persistence')).includes('aof_rewrite_in_progress:0'),
-        )
-        await gateway!.start()
-        await acknowledged(50)
-      }
     },
   },
   {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startS3 } from '@intake/local'
 import { join } from 'node:path'
+import type { Cluster } from '../kit/cluster.ts'
 import { startHttpFake } from '../kit/http-fake.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
@@ -42,82 +43,55 @@ async function expectLogsUnaffected(
   expect(logs.size > 100, 'logs were sent during the fault')
 }
 
-/** Makes S3 respond to every upload with this error, and checks that logs are not affected. */
-async function respondWith(stage: Stage, status: number, code: string): Promise<void> {
-  const { cluster } = stage
-  const proxy = cluster.network.gatewayToS3
+/** Makes S3 respond to every upload with this error. */
+async function respondWith({ cluster, later }: Stage, status: number, code: string): Promise<void> {
   const concerns = ({ method }: IncomingMessage) => method === 'PUT'
   const fake = await startHttpFake({ target: cluster.s3.port(), concerns })
-  stage.later(() => fake.close())
-  await expectLogsUnaffected(stage, () => {
-    const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>a fake failure</Message></Error>`
-    fake.set({ is: 'answered', status, headers: { 'content-type': 'application/xml' }, body })
-    proxy.redirect(fake.port)
-    proxy.cut()
-  })
-  fake.set({ is: 'passed' })
-  await stage.acknowledged(100)
+  later(() => fake.close())
+  const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>a fake failure</Message></Error>`
+  fake.set({ is: 'answered', status, headers: { 'content-type': 'application/xml' }, body })
+  redirect(cluster, fake.port)
 }
 
-export const s3Scenarios: Scenario[] = [
-  {
-    id: 'F42a',
-    title: 'S3 killed under load: storage_unavailable, logs unaffected',
-    load,
-    async run(stage) {
-      await expectLogsUnaffected(stage, () => stage.cluster.s3.kill())
-      await stage.cluster.s3.start()
-      await stage.acknowledged(100)
+function redirect({ network }: Cluster, port: number): void {
+  network.gatewayToS3.redirect(port)
+  network.gatewayToS3.cut()
+}
+
+/** What S3 does, and how. `heal` of the cluster ends a kill, a freeze and faults of the network. */
+const faults: [id: string, title: string, fault: (stage: Stage) => Promise<void> | void][] = [
+  ['F42a', 'S3 killed under load: storage_unavailable', ({ cluster }) => cluster.s3.kill()],
+  ['F42b', 'S3 frozen under load', ({ cluster }) => cluster.s3.freeze()],
+  [
+    'F42c',
+    'S3 unreachable (every packet lost)',
+    ({ cluster }) => cluster.network.gatewayToS3.set(blackHole),
+  ],
+  [
+    'F42d',
+    'S3 responds with 403',
+    async ({ cluster, dir, later }) => {
+      const other = await startS3({ dataDir: join(dir, 's3-other'), port: 0 })
+      later(() => other.stop())
+      redirect(cluster, other.port)
     },
-  },
-  {
-    id: 'F42b',
-    title: 'S3 frozen under load, logs unaffected',
-    load,
-    async run(stage) {
-      await expectLogsUnaffected(stage, () => stage.cluster.s3.freeze())
-      stage.cluster.s3.thaw()
-      await stage.acknowledged(100)
-    },
-  },
-  {
-    id: 'F42c',
-    title: 'S3 unreachable (every packet lost), logs unaffected',
-    load,
-    async run(stage) {
-      const { gatewayToS3 } = stage.cluster.network
-      await expectLogsUnaffected(stage, () => gatewayToS3.set(blackHole))
-      gatewayToS3.set()
-      await stage.acknowledged(100)
-    },
-  },
-  {
-    id: 'F42d',
-    title: 'S3 responds with 403, logs unaffected',
-    load,
-    async run(stage) {
-      const { cluster } = stage
-      const other = await startS3({ dataDir: join(stage.dir, 's3-other'), port: 0 })
-      stage.later(() => other.stop())
-      await expectLogsUnaffected(stage, () => {
-        cluster.network.gatewayToS3.redirect(other.port)
-        cluster.network.gatewayToS3.cut()
-      })
-      cluster.network.gatewayToS3.redirect(cluster.s3.port())
-      cluster.network.gatewayToS3.cut()
-      await stage.acknowledged(100)
-    },
-  },
-  {
-    id: 'F42e',
-    title: 'S3 responds with 503 SlowDown, logs unaffected',
-    load,
-    run: (stage) => respondWith(stage, 503, 'SlowDown'),
-  },
-  {
-    id: 'F44',
-    title: 'disk of S3 full (507 XMinioStorageFull), logs unaffected',
-    load,
-    run: (stage) => respondWith(stage, 507, 'XMinioStorageFull'),
-  },
+  ],
+  ['F42e', 'S3 responds with 503 SlowDown', (stage) => respondWith(stage, 503, 'SlowDown')],
+  [
+    'F44',
+    'disk of S3 full (507 XMinioStorageFull)',
+    (stage) => respondWith(stage, 507, 'XMinioStorageFull'),
+  ],
 ]
+
+export const s3Scenarios = faults.map(([id, title, fault]): Scenario => ({
+  id,
+  title: `${title}, logs unaffected`,
+  load,
+  async run(stage) {
+    await expectLogsUnaffected(stage, () => fault(stage))
+    redirect(stage.cluster, stage.cluster.s3.port())
+    await stage.cluster.heal()
+    await stage.acknowledged(100)
+  },
+}))

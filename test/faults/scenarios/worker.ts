@@ -1,6 +1,7 @@
 import { fakeInserts } from '../kit/http-fake.ts'
 import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
-import { holdResponsesOfInserts } from '../kit/rows.ts'
+import { killWhile } from '../kit/kill-while.ts'
+import { untilMoreRows } from '../kit/rows.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -19,21 +20,22 @@ export const workerScenarios: Scenario[] = [
   {
     id: 'F12a',
     title: 'worker killed after Redis handed out frames, before it received them',
-    async run(stage) {
-      const { cluster } = stage
-      await stage.acknowledged(100)
-      // Delays replies instead of holding them, because a worker claims frames only after it has
-      // got the reply to its peek.
-      cluster.network.workerToRedis.set({ latencyMs: 500 })
-      const before = await framesInHand(cluster.keys)
-      await until('frames are handed out', async () =>
-        (await framesInHand(cluster.keys)).some((id) => !before.includes(id)),
-      )
-      await cluster.workers[0]!.kill()
-      cluster.network.workerToRedis.cut()
-      cluster.network.workerToRedis.set()
-      await cluster.addWorker()
-    },
+    run: (stage) =>
+      killWhile(stage, {
+        part: stage.cluster.workers[0]!,
+        link: 'workerToRedis',
+        // Delays replies instead of holding them, because a worker claims frames only after it has
+        // got the reply to its peek.
+        network: { latencyMs: 500 },
+        rounds: 1,
+        async when() {
+          const { keys } = stage.cluster
+          const before = await framesInHand(keys)
+          await until('frames are handed out', async () =>
+            (await framesInHand(keys)).some((id) => !before.includes(id)),
+          )
+        },
+      }),
   },
   {
     id: 'F12',
@@ -57,11 +59,15 @@ export const workerScenarios: Scenario[] = [
     title: 'worker killed after the insert was stored, before the response',
     async run(stage) {
       const { cluster } = stage
-      await stage.acknowledged(50)
-      await holdResponsesOfInserts(cluster)
-      await cluster.workers[0]!.kill()
-      cluster.network.workerToClickHouse.set()
-      await cluster.addWorker()
+      // A worker reads the columns before its first insert.
+      await untilMoreRows(cluster, 0)
+      await killWhile(stage, {
+        part: cluster.workers[0]!,
+        link: 'workerToClickHouse',
+        network: { holdAnswers: true },
+        rounds: 1,
+        when: () => untilMoreRows(cluster),
+      })
     },
   },
   {
