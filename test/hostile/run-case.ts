@@ -48,15 +48,18 @@ export async function runCase(hostile: HostileCase, options: RunOptions): Promis
 async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   const { stage, run, records } = options
   const attackMs = options.attackMs ?? hostile.attackMs ?? attackMsDefault
-  const gateway = await stage.createGateway(hostile.gatewayEnv)
+  const { attackerKey, dir, root, cluster } = stage
+  const { apiKey } = cluster
   const attacker = startAttackProcess()
-  await gateway.start().catch(async (error: unknown) => {
-    await attacker.end()
-    throw error
-  })
-  const { process: app, url, port } = gateway
+  const app = await cluster
+    .addGateway({ env: hostile.gatewayEnv ?? {} })
+    .catch(async (error: unknown) => {
+      await attacker.end()
+      throw error
+    })
+  const url = cluster.gatewayUrls.at(-1)!
+  const port = Number(new URL(url).port)
   const watch = watchGateway(app.pid())
-  const { innocentKey: apiKey, attackerKey, dir, root, cluster } = stage
   const pids = () => [process.pid, cluster.redis.pid(), app.pid()]
   const cpuWait = options.lessCpuWait ? { cpuWaitMs: createCpuWait(pids) } : {}
   const innocent = startInnocent({ url, apiKey, dir, root, run, ...cpuWait })

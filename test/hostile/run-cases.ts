@@ -36,12 +36,12 @@ export async function runCases(options: {
       // records than were counted as accepted, which the next case would report.
       const isFailed = result.seen === undefined || result.seen.violations.length > 0
       if (isFailed || hostile.repeatsIds) {
-        await stage.close()
+        await stage.cluster.close()
         stage = undefined
       }
     }
   } finally {
-    await stage?.close()
+    await stage?.cluster.close()
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
 /** How long acknowledged events took to become visible to analysts. */
@@ -35,19 +36,8 @@ export function watchVisibility(options: {
 
   async function send(): Promise<void> {
     const event = randomUUID()
-    const body = JSON.stringify({
-      bundle_identifier: 'com.example.visibility',
-      device: { os: 'Android' },
-      device_uuid: randomUUID(),
-      unique_user_id,
-      log: { event },
-    })
-    const response = await fetch(`${url}/api/log`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(10_000),
-    })
+    const record = { bundle_identifier: 'com.example.visibility', unique_user_id }
+    const response = await postLog({ url, apiKey }, { event }, { record })
     if (response.status !== 201) throw new Error(`an event was refused: ${response.status}`)
     events++
     waiting.set(event, performance.now())

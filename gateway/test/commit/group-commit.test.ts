@@ -124,6 +124,15 @@ t.test('a frame has rows of one partition, at most 1,000 rows and about 1 MiB', 
     byRows.map(({ numbers }) => numbers.length),
     [1_000, 1, 1],
   )
+  const mixed = build()
+  for (let n = 0; n < 200; n++) {
+    void mixed.commit.append([row(n, n % 2 === 0 ? '2026-11' : '2026-12')], soon)
+  }
+  t.same(
+    (await mixed.sent(2)).map(({ numbers }) => numbers.length),
+    [100, 100],
+    'months that alternate do not divide a frame',
+  )
   const large = build()
   for (let n = 0; n < 3; n++) void large.commit.append([row(n, '2026-11', 600_000)], soon)
   t.same(

@@ -43,6 +43,18 @@ const cases: [what: string, request: string, status: number, code: string][] = [
     400,
     'malformed_http',
   ],
+  [
+    'a blank behind the name Transfer-Encoding',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding : chunked\r\n\r\n0\r\n\r\n',
+    400,
+    'malformed_http',
+  ],
+  [
+    'a Content-Length with a sign',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: +2\r\n\r\n{}',
+    400,
+    'malformed_http',
+  ],
   ...['gzip, chunked', 'identity', 'xchunked', 'chunked, chunked'].map(
     (coding): [string, string, number, string] => [
       `Transfer-Encoding ${coding}`,

@@ -86,6 +86,20 @@ t.test('a body in tiny chunks is refused, wanted or not, and the connection ends
   }
 })
 
+t.test('extensions of chunks and trailers cost no more than a body', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [status, body] of [
+    [400, `1;${'a'.repeat(1_000_000)}\r\n \r\n0\r\n\r\n`],
+    [400, `${`1;${'a'.repeat(2_000)}\r\n \r\n`.repeat(500)}0\r\n\r\n`],
+    [431, `2\r\n{}\r\n0\r\n${'a: b\r\n'.repeat(150_000)}\r\n`],
+  ] as const) {
+    const socket = await open(t, gateway)
+    const response = received(socket, /\}$/)
+    socket.write(post('/api/log', [json, chunked]) + body)
+    t.match(await response, new RegExp(`^HTTP/1.1 ${status} `))
+  }
+})
+
 t.test('a body of many small chunks is accepted', async (t) => {
   const gateway = await startGateway(t)
   const socket = await open(t, gateway)

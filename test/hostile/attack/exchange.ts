@@ -7,7 +7,6 @@ export interface Exchange {
    * response.
    */
   status: number
-  body: string
   ms: number
   /** True if the connection was still open without a response when the timeout expired. */
   silent: boolean
@@ -22,13 +21,8 @@ const headerEnd = '\r\n\r\n'
 export function exchange(
   attacker: Attacker,
   bytes: Buffer | string,
-  options: {
-    timeoutMs?: number
-    /** Whether to close the sending half of the connection after the bytes. */
-    halfClose?: boolean
-  } = {},
+  timeoutMs = 35_000,
 ): Promise<Exchange> {
-  const { timeoutMs = 35_000, halfClose = false } = options
   const started = performance.now()
   const socket = dial(attacker)
   let text = ''
@@ -40,8 +34,7 @@ export function exchange(
       // despite open connections.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
-      const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
-      resolve({ status, body, ms: Math.round(performance.now() - started), silent })
+      resolve({ status, ms: Math.round(performance.now() - started), silent })
     }
     const timer = setTimeout(finish, timeoutMs, true)
     socket.once('close', () => finish(false))
@@ -49,8 +42,7 @@ export function exchange(
       text += chunk.toString('latin1')
       if (isWhole(text)) finish(false)
     })
-    if (halfClose) socket.end(bytes)
-    else socket.write(bytes)
+    socket.write(bytes)
   })
 }
 

@@ -35,7 +35,7 @@ function costlyForms(options: {
       await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
         const bytes = requests[next++ % requests.length] ?? ''
         start()
-        end(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
+        end(await exchange(attacker, bytes, 36_000))
       })
       return tally
     },

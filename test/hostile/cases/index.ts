@@ -1,6 +1,5 @@
 import type { HostileCase } from '../hostile-case.ts'
 import { aborted } from '../attack/loops.ts'
-import { badEntries } from './bad-entries.ts'
 import { carelessClients } from './careless-clients.ts'
 import { costlyBatches } from './costly-batches.ts'
 import { costlyInserts } from './costly-inserts.ts'
@@ -10,7 +9,6 @@ import { forms } from './forms.ts'
 import { heldPlaces } from './held-places.ts'
 import { idleConnections } from './idle-connections.ts'
 import { preflights } from './preflights.ts'
-import { protocol } from './protocol.ts'
 import { queueShare } from './queue-share.ts'
 import { slowBodies } from './slow-bodies.ts'
 import { throttledKey } from './throttled-key.ts'
@@ -39,9 +37,7 @@ export const hostileCases: HostileCase[] = [
   ...forms,
   ...heldPlaces,
   ...slowBodies,
-  ...badEntries,
   ...throttledKey,
   ...preflights,
-  ...protocol,
   ...carelessClients,
 ]

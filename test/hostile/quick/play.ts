@@ -22,7 +22,7 @@ const needs = existsSync('/proc/self/status') ? false : 'the memory of a process
 export function play(...ids: string[]): void {
   t.test('other senders are not affected', { skip: needs }, async (t) => {
     const stage = await startStage({ dir: createDataDir(t), root })
-    t.teardown(() => stage.close())
+    t.teardown(() => stage.cluster.close())
     for (const [run, id] of ids.entries()) {
       const hostile = hostileCases.find((one) => one.id === id)
       if (hostile === undefined) throw new Error(`no case ${id}`)
