@@ -7,7 +7,7 @@ import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Ids of the scenarios to run. `F33` selects both F33a and F33b. */
+    /** Ids of the scenarios to run. `F34` selects both F34a and F34c. */
     only: { type: 'string' },
     seed: { type: 'string' },
     /** Keeps the data and logs of failed scenarios. */
