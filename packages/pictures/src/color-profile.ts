@@ -1,6 +1,6 @@
 import type { Edit } from './edit.ts'
 import { hasText, Reader, setOfFourLetters } from './reader.ts'
-import type { PartCount } from './walked.ts'
+import type { Walk } from './walk.ts'
 
 /**
  * The tags of an ICC profile that define colours, or contain its name or its copyright. Other tags
@@ -45,12 +45,10 @@ export interface Piece {
  *
  * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
  *   several pieces
- * @param walk.parts limits the parts of the whole file, which can contain many profiles
  */
 export function scrubProfile(
-  bytes: Buffer,
+  { bytes, edit, parts }: Pick<Walk, 'bytes' | 'edit' | 'parts'>,
   pieces: readonly [Piece, ...Piece[]],
-  { edit, parts }: { edit: Edit; parts: PartCount },
 ): void {
   const contents = pieces.map(({ from, to }) => bytes.subarray(from, to))
   const profile = contents.length === 1 ? (contents[0] as Buffer) : Buffer.concat(contents)

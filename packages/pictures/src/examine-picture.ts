@@ -1,5 +1,5 @@
 import { PictureError } from './picture-error.ts'
-import type { Walked } from './walked.ts'
+import type { Walk } from './walk.ts'
 import { walkBmp } from './formats/bmp.ts'
 import { walkGif } from './formats/gif.ts'
 import { walkHeif } from './formats/heif.ts'
@@ -24,17 +24,18 @@ export interface Picture {
   removeMetadata(): Buffer
 }
 
-const walks: ReadonlyMap<string, (bytes: Buffer) => Walked> = new Map([
-  ['image/jpeg', walkJpeg],
-  ['image/png', walkPng],
-  ['image/gif', walkGif],
-  ['image/webp', walkWebp],
-  ['image/heic', walkHeif],
-  ['image/heif', walkHeif],
-  ['image/avif', walkHeif],
-  ['image/bmp', walkBmp],
-  ['image/tiff', walkTiff],
-])
+const walks: ReadonlyMap<string, (bytes: Buffer) => Pick<Walk, 'width' | 'height' | 'edit'>> =
+  new Map([
+    ['image/jpeg', walkJpeg],
+    ['image/png', walkPng],
+    ['image/gif', walkGif],
+    ['image/webp', walkWebp],
+    ['image/heic', walkHeif],
+    ['image/heif', walkHeif],
+    ['image/avif', walkHeif],
+    ['image/bmp', walkBmp],
+    ['image/tiff', walkTiff],
+  ])
 
 /**
  * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and takes

@@ -31,6 +31,13 @@ export class Reader {
     return Number(this.#isLittle ? this.bytes.readBigUInt64LE(at) : this.bytes.readBigUInt64BE(at))
   }
 
+  /** Reads a number of 1, 2, 4 or 8 bytes. */
+  number(at: number, size: number): number {
+    if (size === 1) return this.u8(at)
+    if (size === 2) return this.u16(at)
+    return size === 4 ? this.u32(at) : this.u64(at)
+  }
+
   /**
    * Requires that the bytes from `from` to `to`, exclusive, exist.
    *

@@ -1,9 +1,8 @@
 import { scrubProfile } from '../color-profile.ts'
-import { Edit } from '../edit.ts'
 import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText, Reader } from '../reader.ts'
-import { PartCount, type Walked } from '../walked.ts'
+import { Walk } from '../walk.ts'
 
 const fileHeaderBytes = 14
 const coreHeaderBytes = 12
@@ -14,9 +13,10 @@ const headerSizes = new Set([coreHeaderBytes, 16, 40, 52, 56, os2HeaderBytes, 10
 const bitsMax = 64
 const compressions = { none: 0, masks: 3, jpeg: 4, png: 5, alphaMasks: 6 }
 
-export function walkBmp(bytes: Buffer): Walked {
+export function walkBmp(bytes: Buffer): Walk {
+  const walk = new Walk(bytes)
+  const { edit } = walk
   const reader = new Reader(bytes, 'little-endian')
-  const edit = new Edit()
   const ranges = new KeptRanges(bytes.length)
   const header = readHeader(reader)
   // These bytes are reserved. In files of OS/2 they contain the hot spot of a cursor.
@@ -27,9 +27,10 @@ export function walkBmp(bytes: Buffer): Walked {
   reader.require(headerEnd, pixels + 1)
   ranges.add(0, Math.min(headerEnd + paletteBytes, pixels))
   ranges.add(pixels, pixels + (header.pixelBytes ?? bytes.length))
-  if (header.size >= lastHeaderBytes) keepProfile(reader, ranges, edit)
+  if (header.size >= lastHeaderBytes) keepProfile(walk, reader, ranges)
   ranges.keepOnly(edit)
-  return { width, height, edit }
+  walk.measure(width, height)
+  return walk
 }
 
 function readHeader(reader: Reader) {
@@ -64,11 +65,11 @@ function readHeader(reader: Reader) {
 }
 
 /** Keeps an embedded profile. A linked profile is only the name of a file, so it is not kept. */
-function keepProfile(reader: Reader, ranges: KeptRanges, edit: Edit): void {
+function keepProfile(walk: Walk, reader: Reader, ranges: KeptRanges): void {
   if (!hasText(reader.bytes, 70, 'DEBM')) return
   const from = fileHeaderBytes + reader.u32(126)
   const to = from + reader.u32(130)
   reader.require(from, to)
   ranges.add(from, to)
-  scrubProfile(reader.bytes, [{ from, to }], { edit, parts: new PartCount() })
+  scrubProfile(walk, [{ from, to }])
 }

@@ -1,6 +1,6 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, type Reader } from '../reader.ts'
-import type { PartCount } from '../walked.ts'
+import type { PartCount } from '../walk.ts'
 
 /** A box of the ISO base media file format (ISO/IEC 14496-12). */
 export interface Box {
@@ -11,14 +11,16 @@ export interface Box {
   to: number
 }
 
+/** The file whose boxes are read, and the count of its parts. */
+interface Boxes {
+  reader: Reader
+  parts: PartCount
+}
+
 const mediaData = fourLetters('mdat')
 
 /** Yields the boxes between two positions. A remainder that is too short for a box is ignored. */
-export function* boxesIn(
-  { reader, parts }: { reader: Reader; parts: PartCount },
-  from: number,
-  to: number,
-): Generator<Box> {
+export function* boxesIn({ reader, parts }: Boxes, from: number, to: number): Generator<Box> {
   for (let at = from; at + 8 <= to;) {
     parts.add()
     const box = readBox(reader, at, to)
@@ -32,13 +34,7 @@ export function* boxesIn(
  * Yields the boxes of a file. Stops at the first bytes that are not a box: some phones append other
  * data to a picture.
  */
-export function* boxesOfFile({
-  reader,
-  parts,
-}: {
-  reader: Reader
-  parts: PartCount
-}): Generator<Box> {
+export function* boxesOfFile({ reader, parts }: Boxes): Generator<Box> {
   const end = reader.bytes.length
   for (let at = 0; at + 8 <= end;) {
     parts.add()

@@ -1,7 +1,6 @@
-import { Edit } from '../edit.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText, Reader } from '../reader.ts'
-import { Largest, PartCount, type Walked } from '../walked.ts'
+import { Walk } from '../walk.ts'
 
 const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
@@ -15,15 +14,14 @@ const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
  */
 const loopBytes = 19
 
-export function walkGif(bytes: Buffer): Walked {
-  const edit = new Edit()
+export function walkGif(bytes: Buffer): Walk {
+  const walk = new Walk(bytes)
+  const { edit, parts } = walk
   const reader = new Reader(bytes, 'little-endian')
-  const largest = new Largest()
-  largest.add(reader.u16(6), reader.u16(8))
+  walk.measure(reader.u16(6), reader.u16(8))
   let at = 13 + colorTableBytes(reader.u8(10))
   reader.require(0, at)
   edit.keep(0, at)
-  const parts = new PartCount()
   let hasImage = false
   while (at < bytes.length) {
     parts.add()
@@ -35,7 +33,7 @@ export function walkGif(bytes: Buffer): Walked {
     if (block === blocks.image) {
       if (at + 10 > bytes.length) break
       hasImage = true
-      largest.add(reader.u16(at + 5), reader.u16(at + 7))
+      walk.measure(reader.u16(at + 5), reader.u16(at + 7))
       // The byte between the colour table and the data says how the data is packed.
       const data = at + 10 + colorTableBytes(reader.u8(at + 9)) + 1
       const to = endOfSubBlocks(bytes, data)
@@ -60,7 +58,7 @@ export function walkGif(bytes: Buffer): Walked {
     }
   }
   if (!hasImage) throw new PictureError('it has no image')
-  return { width: largest.width, height: largest.height, edit }
+  return walk
 }
 
 function colorTableBytes(flags: number): number {

@@ -54,9 +54,7 @@ export function keepLocations({ reader, ranges, edit, parts }: HeifWalk, box: Bo
 
 function readNumber(reader: Reader, at: number, bytes: number): number {
   if (bytes === 0) return 0
-  if (bytes === 2) return reader.u16(at)
-  if (bytes === 4) return reader.u32(at)
-  if (bytes === 8) return reader.u64(at)
+  if (bytes === 2 || bytes === 4 || bytes === 8) return reader.number(at, bytes)
   throw new PictureError('its list of items has numbers of an unknown size')
 }
 
@@ -66,12 +64,12 @@ function readNumber(reader: Reader, at: number, bytes: number): number {
  * keep them.
  */
 export function zeroData(
-  { reader, edit, dataBytes }: HeifWalk,
+  { bytes, edit, dataBytes }: HeifWalk,
   { place, extents }: Location,
   data?: Box,
 ): void {
   if (place === 'item' || (place === 'idat' && data === undefined)) return
-  const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
+  const [from, end] = place === 'file' ? [0, bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
     // `Infinity` stands for a length of 0 in the file, which can also mean that the item is empty.
     // An empty item may have the offset of an image, so nothing is zeroed.
@@ -84,23 +82,23 @@ export function zeroData(
 
 /** Keeps the data of an image. If the image is a JPEG, its metadata is zeroed. */
 export function keepData(
-  { reader, ranges, edit, parts, dataBytes }: HeifWalk,
+  walk: HeifWalk,
   { place, extents }: Location,
   { kind, data }: { kind: number; data: Box | undefined },
 ): void {
   if (place === 'item') throw new PictureError('an image of it is a part of another item')
   const from = place === 'file' ? 0 : data?.content
-  const end = place === 'file' ? reader.bytes.length : data?.to
+  const end = place === 'file' ? walk.bytes.length : data?.to
   if (from === undefined || end === undefined)
     throw new PictureError('it lacks the data of an item')
   for (const { offset, length } of extents) {
     const to = Math.min(from + offset + length, end)
-    ranges.add(from + offset, to)
+    const start = from + offset
+    walk.ranges.add(start, to)
     if (kind !== jpeg) continue
     if (extents.length > 1) throw new PictureError('a JPEG in it has several parts')
-    const range = { start: from + offset, end: to, parts }
-    if (range.start >= to) continue
-    dataBytes.add(to - range.start)
-    zeroJpegMetadata(reader.bytes, range, edit)
+    if (start >= to) continue
+    walk.dataBytes.add(to - start)
+    zeroJpegMetadata(walk, { start, end: to })
   }
 }

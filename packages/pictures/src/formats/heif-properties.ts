@@ -57,7 +57,7 @@ export function keepProperties(walk: HeifWalk, box: Box): void {
 
 /** Keeps a property that is needed to render an image; turns any other into free space. */
 export function keepProperty(walk: HeifWalk, property: Box): void {
-  const { reader, ranges, edit, largest } = walk
+  const { reader, ranges, edit } = walk
   const { type, content, from, to } = property
   if (!drawing.has(type) || !hasNumbersOnly(walk, property)) {
     walk.free(property)
@@ -65,13 +65,13 @@ export function keepProperty(walk: HeifWalk, property: Box): void {
     return
   }
   ranges.add(from, to)
-  if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
+  if (type === types.size) walk.measure(reader.u32(content + 4), reader.u32(content + 8))
   if (type === types.color && profiles.has(reader.u32(content))) {
-    scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
+    scrubProfile(walk, [{ from: content + 4, to }])
   }
   if (type === types.jpegStart) {
     walk.dataBytes.add(to - content)
-    zeroJpegMetadata(reader.bytes, { start: content, end: to, parts: walk.parts }, edit)
+    zeroJpegMetadata(walk, { start: content, end: to })
   }
 }
 

@@ -55,7 +55,7 @@ export function keepTracks(walk: HeifWalk, movie: Box): number {
 const depthMax = 8
 
 function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
-  const { reader, ranges, largest } = walk
+  const { reader, ranges } = walk
   const { type, from, content, to } = box
   if (containers.has(type)) {
     if (depth > depthMax) throw new PictureError('its boxes are too deep')
@@ -69,7 +69,7 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
     if (timed.has(type)) zeroTimes(walk, box)
     // The last two numbers are the width and the height, each with 16 bits for the fraction.
     if (type === types.trackHeader && to - content >= 8) {
-      largest.add(reader.u16(to - 8), reader.u16(to - 4))
+      walk.measure(reader.u16(to - 8), reader.u16(to - 4))
     }
   } else walk.free(box)
 }
@@ -95,9 +95,11 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
 }
 
 /** Keeps the references, which say which file has the samples, but zeroes their addresses. */
-function keepReferences({ ranges, edit, ...walk }: HeifWalk, box: Box): void {
-  ranges.add(box.from, box.to)
-  for (const entry of boxesIn(walk, box.content + 8, box.to)) edit.zero(entry.content + 4, entry.to)
+function keepReferences(walk: HeifWalk, box: Box): void {
+  walk.ranges.add(box.from, box.to)
+  for (const { content, to } of boxesIn(walk, box.content + 8, box.to)) {
+    walk.edit.zero(content + 4, to)
+  }
 }
 
 /** The boxes that begin with the times of creation and of the last change. */

@@ -1,27 +1,27 @@
-import type { Edit } from '../edit.ts'
-import type { KeptRanges } from '../kept-ranges.ts'
-import type { Reader } from '../reader.ts'
-import type { ByteCount, Largest, PartCount } from '../walked.ts'
+import { KeptRanges } from '../kept-ranges.ts'
+import { Reader } from '../reader.ts'
+import { ByteCount, Walk } from '../walk.ts'
 import type { Box } from './boxes.ts'
 
-export interface HeifWalk {
-  reader: Reader
-  parts: PartCount
+const free = Buffer.from('free')
+
+export class HeifWalk extends Walk {
+  readonly reader = new Reader(this.bytes, 'big-endian')
   /**
    * Limits the bytes that are read from JPEGs, or zeroed in other items. Several items can refer to
    * the same bytes, so a small file could otherwise take long.
    */
-  dataBytes: ByteCount
-  edit: Edit
-  ranges: KeptRanges
-  largest: Largest
+  readonly dataBytes = new ByteCount(this.bytes.length)
+  readonly ranges = new KeptRanges(this.bytes.length)
   /**
    * The earliest position at which the file may end. Decoders refuse a file that is too short for
    * the data of an item.
    */
-  end: number
-  /**
-   * Turns a box into free space. Its content is zeroed, except where another kept range covers it.
-   */
-  free(box: Box): void
+  end = 0
+
+  /** Turns a box into free space. Its content is zeroed, except where another range covers it. */
+  free(box: Box): void {
+    this.ranges.add(box.from, box.content)
+    this.edit.set(box.from + 4, free)
+  }
 }

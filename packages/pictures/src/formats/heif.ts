@@ -1,10 +1,8 @@
-import { Edit } from '../edit.ts'
-import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
-import { fourLetters, Reader } from '../reader.ts'
-import { ByteCount, Largest, PartCount, type Walked } from '../walked.ts'
+import { fourLetters } from '../reader.ts'
+import type { Walk } from '../walk.ts'
 import { boxesOfFile, type Box } from './boxes.ts'
-import type { HeifWalk } from './heif-walk.ts'
+import { HeifWalk } from './heif-walk.ts'
 import { keepItems } from './heif-items.ts'
 import { keepTracks } from './heif-tracks.ts'
 
@@ -15,31 +13,15 @@ const types = {
   data: fourLetters('mdat'),
   fragment: fourLetters('moof'),
 }
-const free = Buffer.from('free')
 
 /**
  * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Zeroes everything
  * else: Exif, XMP and other items that are not images, tracks that are not pictures, unknown boxes,
  * and the bytes between them. This is done in place, so that no offset changes.
  */
-export function walkHeif(bytes: Buffer): Walked {
-  const reader = new Reader(bytes, 'big-endian')
-  const edit = new Edit()
-  const ranges = new KeptRanges(bytes.length)
-  const largest = new Largest()
-  const walk: HeifWalk = {
-    reader,
-    parts: new PartCount(),
-    dataBytes: new ByteCount(bytes.length),
-    edit,
-    ranges,
-    largest,
-    end: 0,
-    free(box) {
-      ranges.add(box.from, box.content)
-      edit.set(box.from + 4, free)
-    },
-  }
+export function walkHeif(bytes: Buffer): Walk {
+  const walk = new HeifWalk(bytes)
+  const { ranges } = walk
   let images = 0
   const lists = new Set<number>()
   /**
@@ -75,8 +57,8 @@ export function walkHeif(bytes: Buffer): Walked {
     walk.free(box)
     walk.end = Math.max(walk.end, box.to)
   }
-  ranges.keepOnly(edit, walk.end)
-  return { width: largest.width, height: largest.height, edit }
+  ranges.keepOnly(walk.edit, walk.end)
+  return walk
 }
 
 const known: ReadonlySet<number> = new Set(Object.values(types))

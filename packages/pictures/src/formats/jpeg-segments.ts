@@ -1,5 +1,5 @@
 import { PictureError } from '../picture-error.ts'
-import type { PartCount } from '../walked.ts'
+import type { Walk } from '../walk.ts'
 import { endOfScan, findMarker, isAlone, markers, viewOf } from './jpeg-markers.ts'
 import { startOfTrailer } from './jpeg-trailer.ts'
 
@@ -11,10 +11,10 @@ export interface Segment {
   to: number
 }
 
-interface JpegRange {
+/** Where a JPEG is in a file. */
+export interface JpegRange {
   start: number
   end: number
-  parts: PartCount
   /** Whether the JPEG is a file of its own. One within another file has no trailer. */
   isFile?: boolean
 }
@@ -28,8 +28,8 @@ interface JpegRange {
  * which the caller must overwrite with the marker.
  */
 export function* jpegSegments(
-  file: Buffer,
-  { start, end, parts, isFile = false }: JpegRange,
+  { bytes: file, parts }: Pick<Walk, 'bytes' | 'parts'>,
+  { start, end, isFile = false }: JpegRange,
 ): Generator<Segment> {
   // Searches must end with this JPEG. A file may contain many JPEGs, and each search could
   // otherwise read the whole file.

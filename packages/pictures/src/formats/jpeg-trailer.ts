@@ -1,5 +1,5 @@
 import { hasText } from '../reader.ts'
-import type { PartCount } from '../walked.ts'
+import type { PartCount } from '../walk.ts'
 import { viewOf } from './jpeg-markers.ts'
 
 /** The type of the box with which a film begins. */

@@ -1,11 +1,10 @@
 import { scrubProfile } from '../color-profile.ts'
-import { Edit } from '../edit.ts'
 import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText } from '../reader.ts'
-import { Largest, PartCount, type Walked } from '../walked.ts'
+import { Walk } from '../walk.ts'
 import { isFrame, markers } from './jpeg-markers.ts'
-import { jpegSegments, type Segment } from './jpeg-segments.ts'
+import { jpegSegments, type JpegRange, type Segment } from './jpeg-segments.ts'
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
@@ -21,69 +20,64 @@ const adobeBytes = 16
  * orientation, ICC profiles and Adobe's colour transform. Everything else is removed, including
  * what follows the image: other images (MPF) and the films of motion photos.
  */
-export function walkJpeg(bytes: Buffer): Walked {
-  const edit = new Edit()
-  const largest = new Largest()
+export function walkJpeg(bytes: Buffer): Walk {
+  const walk = new Walk(bytes)
+  const { edit } = walk
   let hasScan = false
   let hasExif = false
-  const parts = new PartCount()
   const profile: Segment[] = []
   edit.keep(0, 2)
-  const file = { start: 0, end: bytes.length, parts, isFile: true }
-  for (const segment of jpegSegments(bytes, file)) {
+  for (const segment of jpegSegments(walk, { start: 0, end: bytes.length, isFile: true })) {
     const { marker, from, to } = segment
     if (marker === markers.startOfImage) break
     if (marker === markers.app1 && !hasExif && hasText(bytes, from + 4, exif)) {
       hasExif = true
-      keepOrientation(bytes, segment, edit)
+      keepOrientation(walk, segment)
     } else if (isFrame(marker)) {
       if (to - from < 9) throw new PictureError('a frame of it is too short')
-      largest.add(bytes.readUInt16BE(from + 7), bytes.readUInt16BE(from + 5))
+      walk.measure(bytes.readUInt16BE(from + 7), bytes.readUInt16BE(from + 5))
       edit.keep(from, to)
     } else if (isProfile(bytes, segment)) {
       profile.push(segment)
       edit.keep(from, to)
     } else if (isApplication(marker)) {
-      keepApplication(bytes, segment, { edit, parts })
+      keepApplication(walk, segment)
     } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
-      if (marker === markers.endOfImage) writeEnd(bytes, from, edit)
+      if (marker === markers.endOfImage) writeEnd(walk, from)
     }
   }
   if (!hasScan) throw new PictureError('it has no scan')
-  scrubSegments(bytes, profile, { edit, parts })
-  return { width: largest.width, height: largest.height, edit }
+  scrubSegments(walk, profile)
+  return walk
 }
 
 /**
  * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain,
  * with empty contents.
  */
-export function zeroJpegMetadata(
-  bytes: Buffer,
-  range: { start: number; end: number; parts: PartCount },
-  edit: Edit,
-): void {
+export function zeroJpegMetadata(walk: Walk, range: JpegRange): void {
+  const { bytes, edit } = walk
   // In TIFF's older kind of JPEG, a strip may be only a part of a scan. Bytes between apparent
   // segments may then be pixels, so they are not replaced.
   const isWhole = bytes[range.start + 1] === markers.startOfImage
   const profile: Segment[] = []
   let last = range.start + 2
-  for (const segment of jpegSegments(bytes, range)) {
+  for (const segment of jpegSegments(walk, range)) {
     const { from, to } = segment
-    if (isWhole) fill(bytes, { from: last, to: from }, edit)
+    if (isWhole) fill(walk, last, from)
     last = to
     if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
   }
-  scrubSegments(bytes, profile, { edit, parts: range.parts })
+  scrubSegments(walk, profile)
   if (isWhole) edit.zero(last, range.end)
 }
 
 /** Replaces bytes between two segments with fill bytes, which may precede any marker. */
-function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: Edit): void {
+function fill({ bytes, edit }: Walk, from: number, to: number): void {
   if (from >= to) return
   const filling = Buffer.alloc(to - from, 0xff)
   if (!filling.equals(bytes.subarray(from, to))) edit.set(from, filling)
@@ -110,7 +104,7 @@ function draws({ marker, from, to }: Segment): boolean {
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
 
 /** Replaces the content of an Exif segment by its orientation alone. */
-function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void {
+function keepOrientation({ bytes, edit }: Walk, { from, to }: Segment): void {
   const tiff = from + 4 + exif.length
   const orientation = readOrientation(bytes, tiff, to)
   if (orientation === undefined) return
@@ -126,11 +120,7 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
  * Keeps the fields of a JFIF or Adobe segment, and removes what follows them. Such a segment counts
  * as two parts, because cutting it takes longer.
  */
-function keepApplication(
-  bytes: Buffer,
-  segment: Segment,
-  { edit, parts }: { edit: Edit; parts: PartCount },
-): void {
+function keepApplication({ bytes, edit, parts }: Walk, segment: Segment): void {
   const { marker, from, to } = segment
   if (isAdobe(bytes, segment)) {
     parts.add()
@@ -158,11 +148,8 @@ const isProfile = (bytes: Buffer, { marker, from }: Segment) =>
  * Scrubs the profile of a JPEG, which can be divided among several segments. Decoders ignore
  * segments that do not form one whole profile, so these are zeroed.
  */
-function scrubSegments(
-  bytes: Buffer,
-  segments: readonly Segment[],
-  walk: { edit: Edit; parts: PartCount },
-): void {
+function scrubSegments(walk: Walk, segments: readonly Segment[]): void {
+  const { bytes } = walk
   if (segments.length === 0) return
   // After the name come two bytes: the number of this piece, from 1, and how many pieces there are.
   const numberAt = 4 + icc.length
@@ -176,7 +163,7 @@ function scrubSegments(
     (segment, n) =>
       numberOf(segment) === n + 1 && bytes[segment.from + numberAt + 1] === ordered.length,
   )
-  if (first !== undefined && isWhole) scrubProfile(bytes, [first, ...others], walk)
+  if (first !== undefined && isWhole) scrubProfile(walk, [first, ...others])
   else for (const { from, to } of segments) walk.edit.zero(from + numberAt, to)
 }
 
@@ -186,7 +173,7 @@ const endOfImage = Buffer.from([0xff, markers.endOfImage])
  * Writes an end-of-image marker over the start of a trailer, because browsers refuse a picture
  * without this marker.
  */
-function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
+function writeEnd({ bytes, edit }: Walk, at: number): void {
   if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }
 

@@ -4,7 +4,7 @@ import { Edit } from '../edit.ts'
 import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, Reader } from '../reader.ts'
-import { Largest, PartCount, type Walked } from '../walked.ts'
+import { PartCount, Walk } from '../walk.ts'
 
 const chunks = {
   header: fourLetters('IHDR'),
@@ -67,23 +67,22 @@ const efforts = [
  * Keeps the chunks that are needed to render the image, including those of animations. Of Exif,
  * only the orientation is kept.
  */
-export function walkPng(bytes: Buffer): Walked {
-  const edit = new Edit()
+export function walkPng(bytes: Buffer): Walk {
+  const walk = new Walk(bytes)
+  const { edit } = walk
   const reader = new Reader(bytes, 'big-endian')
-  const largest = new Largest()
-  const parts = new PartCount()
   const isAnimated = hasAnimationHeader(reader)
   const found = new Set<number>()
   let last = 0
   edit.keep(0, 8)
   for (let at = 8; at + 8 <= bytes.length;) {
-    parts.add()
+    walk.parts.add()
     const type = reader.u32(at + 4)
     const to = at + framing + reader.u32(at)
     if (at === 8 && type !== chunks.header && type !== chunks.apple) {
       throw new PictureError('its first chunk is not its header')
     }
-    if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
+    if (type === chunks.header) walk.measure(reader.u32(at + 8), reader.u32(at + 12))
     const isNeeded = draws(type, { found, last, isAnimated })
     if (to > bytes.length) {
       // The file was cut off within this chunk. Only pixels are kept.
@@ -94,23 +93,21 @@ export function walkPng(bytes: Buffer): Walked {
       break
     }
     if (type === chunks.end) {
-      replace(bytes, { from: at, to, content: Buffer.alloc(0) }, edit)
+      replace(walk, { from: at, to }, Buffer.alloc(0))
       break
     }
     const range = kept.get(type)
     if (range !== undefined) {
       const size = to - at - framing
       if (isNeeded && size >= range.min && size <= range.max) edit.keep(at, to)
-    } else if (type === chunks.exif && isNeeded) keepOrientation(bytes, at, to, edit)
-    else if (type === chunks.profile && isNeeded) {
-      keepProfile(bytes, { from: at, to }, { edit, parts })
-    }
+    } else if (type === chunks.exif && isNeeded) keepOrientation(walk, at, to)
+    else if (type === chunks.profile && isNeeded) keepProfile(walk, at, to)
     found.add(type)
     last = type
     at = to
   }
   if (!found.has(chunks.data)) throw new PictureError('it has no pixels')
-  return { width: largest.width, height: largest.height, edit }
+  return walk
 }
 
 /**
@@ -147,10 +144,10 @@ function hasAnimationHeader(reader: Reader): boolean {
   return false
 }
 
-function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): void {
-  const orientation = readOrientation(bytes, from + 8, to - 4)
+function keepOrientation(walk: Walk, from: number, to: number): void {
+  const orientation = readOrientation(walk.bytes, from + 8, to - 4)
   if (orientation === undefined) return
-  replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
+  replace(walk, { from, to }, orientationOnly(orientation, to - from - framing))
 }
 
 /**
@@ -164,11 +161,8 @@ const profileHead = Buffer.from('i\0\0')
  * bytes follow the compressed data, it is compressed again. The profile is left out if it is too
  * large, or does not fit in its old place.
  */
-function keepProfile(
-  bytes: Buffer,
-  { from, to }: { from: number; to: number },
-  { edit, parts }: { edit: Edit; parts: PartCount },
-): void {
+function keepProfile(walk: Walk, from: number, to: number): void {
+  const { bytes, parts } = walk
   if (to - from > compressedBytesMax) return
   // The content begins with a name of at most 79 characters, a zero byte, and the compression
   // method.
@@ -179,7 +173,7 @@ function keepProfile(
   if (inflated === undefined) return
   const { profile, usedBytes } = inflated
   const scrub = new Edit()
-  scrubProfile(profile, [{ from: 0, to: profile.length }], { edit: scrub, parts })
+  scrubProfile({ bytes: profile, edit: scrub, parts }, [{ from: 0, to: profile.length }])
   scrub.keep(0, profile.length)
   const isClean = scrub.isEmpty(profile.length) && usedBytes === compressed.length
   const level = efforts.find(({ bytesMax }) => profile.length <= bytesMax)?.level
@@ -194,7 +188,7 @@ function keepProfile(
   for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {
     const content = Buffer.concat([profileHead, one])
     if (content.length > contentBytes) continue
-    replace(bytes, { from, to, content }, edit)
+    replace(walk, { from, to }, content)
     return
   }
 }
@@ -218,9 +212,9 @@ function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefi
 
 /** Replaces the content of a chunk. Its type remains. */
 function replace(
-  bytes: Buffer,
-  { from, to, content }: { from: number; to: number; content: Buffer },
-  edit: Edit,
+  { bytes, edit }: Walk,
+  { from, to }: { from: number; to: number },
+  content: Buffer,
 ): void {
   const chunk = Buffer.alloc(framing + content.length)
   chunk.writeUInt32BE(content.length)

@@ -1,9 +1,8 @@
 import { PictureError } from '../picture-error.ts'
 import { hasText } from '../reader.ts'
 import { zeroJpegMetadata } from './jpeg.ts'
-import type { Entry } from './tiff-reader.ts'
 import { tags } from './tiff-tags.ts'
-import { numbersOf, type TiffWalk } from './tiff-walk.ts'
+import type { Entry, TiffWalk } from './tiff-walk.ts'
 
 const olderJpeg = 6
 /** The compression methods in which each strip is a JPEG. */
@@ -23,12 +22,11 @@ const fileCompressions = new Set([
 
 /** Keeps the strips, the tiles and the JPEG of a directory. */
 export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>): void {
-  const { reader, ranges, largest } = walk
   const numbers = (tag: number) => {
     const entry = entries.get(tag)
-    return entry === undefined ? [] : numbersOf(walk, entry)
+    return entry === undefined ? [] : walk.numbersOf(entry)
   }
-  largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
+  walk.measure(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
   const compressions = numbers(tags.compression)
   const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
   if (uses(fileCompressions)) throw new PictureError('it contains another picture')
@@ -50,8 +48,8 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
     if (sizes.length < offsets.length) throw new PictureError('a part of it has no size')
     offsets.forEach((at, n) => {
       const size = sizes[n] ?? 0
-      ranges.add(at, at + size)
-      if (isJpegXl && hasText(reader.bytes, at + 4, 'JXL ')) {
+      walk.ranges.add(at, at + size)
+      if (isJpegXl && hasText(walk.bytes, at + 4, 'JXL ')) {
         throw new PictureError('it contains another picture')
       }
       if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
@@ -65,10 +63,9 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
 
 /** Zeroes the metadata in a JPEG that is a strip, a tile or a table. */
 export function removeFromJpeg(walk: TiffWalk, start: number, bytes: number): void {
-  const { reader, parts, bytesRead, edit } = walk
-  const end = Math.min(start + bytes, reader.bytes.length)
+  const end = Math.min(start + bytes, walk.bytes.length)
   if (start >= end) return
   // The bytes of a JPEG count twice, because they are read one by one. Other data is read faster.
-  bytesRead.add(2 * (end - start))
-  zeroJpegMetadata(reader.bytes, { start, end, parts }, edit)
+  walk.bytesRead.add(2 * (end - start))
+  zeroJpegMetadata(walk, { start, end })
 }

@@ -1,12 +1,9 @@
 import { scrubProfile } from '../color-profile.ts'
-import { Edit } from '../edit.ts'
-import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
-import { ByteCount, Largest, PartCount, type Walked } from '../walked.ts'
+import type { Walk } from '../walk.ts'
 import { keepPixels, removeFromJpeg } from './tiff-pixels.ts'
-import { TiffReader, wholeTypes, type Entry } from './tiff-reader.ts'
 import { isKept, tags } from './tiff-tags.ts'
-import { numbersOf, type TiffWalk } from './tiff-walk.ts'
+import { TiffWalk, wholeTypes, type Entry } from './tiff-walk.ts'
 
 const directoriesMax = 1_000
 
@@ -15,19 +12,13 @@ const directoriesMax = 1_000
  * strips and tiles. Zeroes everything else: Exif, GPS, maker notes, XMP, IPTC, and bytes to which
  * nothing refers.
  */
-export function walkTiff(bytes: Buffer): Walked {
-  const reader = new TiffReader(bytes)
-  const walk: TiffWalk = {
-    reader,
-    parts: new PartCount(),
-    bytesRead: new ByteCount(2 * bytes.length),
-    edit: new Edit(),
-    ranges: new KeptRanges(bytes.length),
-    largest: new Largest(),
-  }
-  walk.ranges.add(0, reader.headerBytes)
+export function walkTiff(bytes: Buffer): Walk {
+  const walk = new TiffWalk(bytes)
+  const headerBytes = 2 * walk.offsetBytes
+  walk.reader.require(0, headerBytes)
+  walk.ranges.add(0, headerBytes)
   const visited = new Set<number>()
-  const waiting = [reader.offset(reader.offsetBytes)]
+  const waiting = [walk.offset(walk.offsetBytes)]
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     if (at === 0 || visited.has(at)) continue
     if (visited.add(at).size > directoriesMax) throw new PictureError('it has too many directories')
@@ -35,7 +26,7 @@ export function walkTiff(bytes: Buffer): Walked {
   }
   if (visited.size === 0) throw new PictureError('it has no directory')
   walk.ranges.keepOnly(walk.edit)
-  return { width: walk.largest.width, height: walk.largest.height, edit: walk.edit }
+  return walk
 }
 
 /**
@@ -43,14 +34,13 @@ export function walkTiff(bytes: Buffer): Walked {
  * directories to which it refers.
  */
 function keepDirectory(walk: TiffWalk, at: number): number[] {
-  const { reader, parts, bytesRead, edit, ranges } = walk
-  const { bytes, countBytes, entryBytes } = reader
+  const { bytes, reader, countBytes, entryBytes } = walk
   const count = reader.number(at, countBytes)
   const next = at + countBytes + count * entryBytes
-  const end = next + reader.offsetBytes
+  const end = next + walk.offsetBytes
   reader.require(at, end)
-  parts.add(1 + count)
-  bytesRead.add(end - at)
+  walk.parts.add(1 + count)
+  walk.bytesRead.add(end - at)
   const rewritten = Buffer.alloc(end - at)
   let written = countBytes
   const entries = new Map<number, Entry>()
@@ -68,19 +58,18 @@ function keepDirectory(walk: TiffWalk, at: number): number[] {
   // Writes the number of entries in the byte order of the file.
   const kept = (written - countBytes) / entryBytes
   for (let n = 0, rest = kept; n < countBytes; n++, rest = Math.floor(rest / 256)) {
-    rewritten[reader.isLittle ? n : countBytes - 1 - n] = rest % 256
+    rewritten[walk.isLittle ? n : countBytes - 1 - n] = rest % 256
   }
-  ranges.add(at, end)
-  if (!bytes.subarray(at, end).equals(rewritten)) edit.set(at, rewritten)
+  walk.ranges.add(at, end)
+  if (!bytes.subarray(at, end).equals(rewritten)) walk.edit.set(at, rewritten)
   keepPixels(walk, entries)
   const others = entries.get(tags.subDirectories)
-  return [reader.offset(next), ...(others === undefined ? [] : numbersOf(walk, others))]
+  return [walk.offset(next), ...(others === undefined ? [] : walk.numbersOf(others))]
 }
 
 /** Reads an entry and keeps its values; undefined if the entry is not kept. */
 function keepEntry(walk: TiffWalk, from: number): Entry | undefined {
-  const { reader, parts, bytesRead, edit, ranges } = walk
-  const entry = reader.entry(from)
+  const entry = walk.entry(from)
   if (entry === undefined || !isKept.has(entry.tag)) return undefined
   const { tag, type, at, bytes } = entry
   // `walkTiff` follows only references that are whole numbers. References of other types are not
@@ -91,12 +80,12 @@ function keepEntry(walk: TiffWalk, from: number): Entry | undefined {
   if (tag === tags.compression && !wholeTypes.has(type)) {
     throw new PictureError('its compression is not a number')
   }
-  if (bytes <= reader.offsetBytes) return entry
-  reader.require(at, at + bytes)
-  ranges.add(at, at + bytes)
+  if (bytes <= walk.offsetBytes) return entry
+  walk.reader.require(at, at + bytes)
+  walk.ranges.add(at, at + bytes)
   if (tag === tags.profile) {
-    bytesRead.add(bytes)
-    scrubProfile(reader.bytes, [{ from: at, to: at + bytes }], { edit, parts })
+    walk.bytesRead.add(bytes)
+    scrubProfile(walk, [{ from: at, to: at + bytes }])
   }
   if (tag === tags.jpegTables) removeFromJpeg(walk, at, bytes)
   return entry

@@ -1,9 +1,8 @@
 import { scrubProfile } from '../color-profile.ts'
-import { Edit } from '../edit.ts'
 import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, hasText, Reader, setOfFourLetters } from '../reader.ts'
-import { Largest, PartCount, type Walked } from '../walked.ts'
+import { Walk } from '../walk.ts'
 
 // The types of chunks, read as big-endian numbers. All other numbers in a WebP are little-endian.
 const chunks = {
@@ -27,35 +26,26 @@ const flags = { exif: 0x08, xmp: 0x04 }
 const frameHeaderBytes = 16
 
 /** Keeps the chunks that are needed to render the image. Of Exif, only the orientation is kept. */
-export function walkWebp(bytes: Buffer): Walked {
+export function walkWebp(bytes: Buffer): Walk {
   const walk = new WebpWalk(bytes)
   walk.run()
-  return { width: walk.largest.width, height: walk.largest.height, edit: walk.edit }
+  return walk
 }
 
-class WebpWalk {
-  readonly edit = new Edit()
-  readonly largest = new Largest()
-  readonly #parts = new PartCount()
-  readonly #bytes: Buffer
-  readonly #little: Reader
+class WebpWalk extends Walk {
+  readonly #little = new Reader(this.bytes, 'little-endian')
   #flagsAt: number | undefined
   readonly #found = new Set<number>()
   #hasPixels = false
   #hasOrientation = false
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes
-    this.#little = new Reader(bytes, 'little-endian')
-  }
-
   run(): void {
-    const bytes = this.#bytes
+    const { bytes } = this
     const size = this.#little.u32(4)
     const end = Math.min(8 + size, bytes.length)
     this.edit.keep(0, 12)
     for (let at = 12; at + 8 <= end;) {
-      this.#parts.add()
+      this.parts.add()
       const type = bytes.readUInt32BE(at)
       const contentEnd = at + 8 + this.#little.u32(at + 4)
       this.#hasPixels ||= pixels.has(type)
@@ -87,27 +77,25 @@ class WebpWalk {
     }
     if (type === chunks.extended) this.#extended(at)
     else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
-    else if (type === chunks.profile) {
-      const walk = { edit: this.edit, parts: this.#parts }
-      scrubProfile(this.#bytes, [{ from: at + 8, to: contentEnd }], walk)
-    } else this.#measure(type, at + 8, contentEnd)
+    else if (type === chunks.profile) scrubProfile(this, [{ from: at + 8, to: contentEnd }])
+    else this.#measure(type, at + 8, contentEnd)
     this.edit.keep(at, to)
   }
 
   #extended(at: number): void {
     this.#little.require(at, at + 18)
     this.#flagsAt = at + 8
-    this.largest.add(this.#u24(at + 12) + 1, this.#u24(at + 15) + 1)
+    this.measure(this.#u24(at + 12) + 1, this.#u24(at + 15) + 1)
   }
 
   /** Measures a frame of an animation, and zeroes the chunks in it that are not needed. */
   #frame(from: number, to: number): void {
     if (to - from < frameHeaderBytes) throw new PictureError('a frame of it is too short')
-    this.largest.add(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
+    this.measure(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
     const found = new Set<number>()
     for (let at = from + frameHeaderBytes; at + 8 <= to;) {
-      this.#parts.add()
-      const type = this.#bytes.readUInt32BE(at)
+      this.parts.add()
+      const type = this.bytes.readUInt32BE(at)
       const contentEnd = Math.min(at + 8 + this.#little.u32(at + 4), to)
       if (inFrame.has(type) && !isRepeated(type, found)) this.#measure(type, at + 8, contentEnd)
       else {
@@ -122,30 +110,30 @@ class WebpWalk {
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {
-      this.largest.add(little.u16(from + 6) & 0x3fff, little.u16(from + 8) & 0x3fff)
+      this.measure(little.u16(from + 6) & 0x3fff, little.u16(from + 8) & 0x3fff)
     } else if (type === chunks.lossless && from + 5 <= to) {
       const size = little.u32(from + 1)
-      this.largest.add((size & 0x3fff) + 1, ((size >>> 14) & 0x3fff) + 1)
+      this.measure((size & 0x3fff) + 1, ((size >>> 14) & 0x3fff) + 1)
     }
   }
 
   #keepOrientation(at: number, to: number): void {
     // Some writers put `Exif\0\0` before the Exif block, as in a JPEG.
-    const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
-    const orientation = readOrientation(this.#bytes, tiff, to)
+    const tiff = at + 8 + (hasText(this.bytes, at + 8, 'Exif\0\0') ? 6 : 0)
+    const orientation = readOrientation(this.bytes, tiff, to)
     if (orientation === undefined) return
     this.#hasOrientation = true
     // The block has an even number of bytes, so that it needs no padding.
     const block = orientationOnly(orientation, (to - at - 8) & ~1)
     this.edit.keep(at, at + 8 + block.length)
-    if (this.#bytes.subarray(at + 8, to).equals(block)) return
+    if (this.bytes.subarray(at + 8, to).equals(block)) return
     this.edit.set(at + 4, u32(block.length))
     this.edit.set(at + 8, block)
   }
 
   #correctFlags(): void {
     if (this.#flagsAt === undefined) return
-    const found = this.#bytes.readUInt8(this.#flagsAt)
+    const found = this.bytes.readUInt8(this.#flagsAt)
     const right = (found & ~flags.xmp & ~flags.exif) | (this.#hasOrientation ? flags.exif : 0)
     if (right !== found) this.edit.set(this.#flagsAt, Uint8Array.of(right))
   }

@@ -1,22 +1,21 @@
-import type { Edit } from './edit.ts'
+import { Edit } from './edit.ts'
 import { PictureError } from './picture-error.ts'
 
-/**
- * The result of walking a file: the size of its largest image, and the edit that removes the
- * metadata.
- */
-export interface Walked {
-  width: number
-  height: number
-  edit: Edit
-}
-
-/** Remembers the size of the largest image. */
-export class Largest {
+/** The state of walking a file: the size of its largest image, and the edit without metadata. */
+export class Walk {
+  readonly bytes: Buffer
+  readonly edit = new Edit()
+  /** Limits the parts of the whole file. */
+  readonly parts = new PartCount()
   width = 0
   height = 0
 
-  add(width: number, height: number): void {
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** Remembers the size of the largest image. */
+  measure(width: number, height: number): void {
     if (width * height <= this.width * this.height) return
     this.width = width
     this.height = height
