@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import { compileSchema, LogBatchEnvelope, type LogBatchResult } from '@intake/contract/schemas'
 import type { Clock } from '@intake/runtime'
-import { checkJson, createNodeCounter, type ParsedJson, rowJson } from '@intake/json'
+import { checkJson, countNodes, type ParsedJson, rowJson } from '@intake/json'
 import { mapInTurns, type SenderTurns, type Turns } from '@intake/http-edge'
 import { type IdempotencyStore } from '@intake/identity'
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -110,7 +110,7 @@ function leaseShared(
   // everything else in this function, so it is done only if the bytes exceed the maximum number of
   // nodes.
   const isOverNodes =
-    bytes > nodesMax && createNodeCounter(Infinity).add(Buffer.from(shared)) * entries > nodesMax
+    bytes > nodesMax && countNodes(Buffer.from(shared), Infinity) * entries > nodesMax
   if (bytes > bytesMax || isOverNodes) {
     const detail = 'The device and unknown fields are too large for so many entries.'
     throw new IntakeError('body_too_large', detail)

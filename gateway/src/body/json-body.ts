@@ -3,13 +3,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { failable, type Turns } from '@intake/http-edge'
-import {
-  createLateCounter,
-  countedLaterBytes,
-  parseJson,
-  smallJsonBytes,
-  type ParsedJson,
-} from '@intake/json'
+import { parseJson, smallJsonBytes, type ParsedJson } from '@intake/json'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import { requireApiKey, requireLease, type ByteLease } from '../request.ts'
 import { gunzip } from './gunzip.ts'
@@ -115,7 +109,6 @@ async function parseLarge(
     limiter.requireShare(apiKey, body)
     return parseInTurns(body, options)
   }
-  const counter = createLateCounter(nodesMax, countedLaterBytes)
   let isFirst = true
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
@@ -124,8 +117,7 @@ async function parseLarge(
       if (isFirst) limiter.requireShare(apiKey, chunk)
       isFirst = false
       charge(chunk.length)
-      counter.add(chunk)
     },
   })
-  return parseInTurns(json, { ...options, nodes: counter.nodes() })
+  return parseInTurns(json, options)
 }

@@ -1,5 +1,4 @@
 import {
-  countFirst,
   countParsed,
   decodeJson,
   exactJson,
@@ -18,7 +17,6 @@ const shortJsonBytes = 64 * 1024
  * API key, so that no API key keeps the event loop busy.
  *
  * @param options.account the API key of the request
- * @param options.nodes number of members and elements, if already counted
  */
 export async function parseInTurns(
   json: Buffer,
@@ -26,20 +24,16 @@ export async function parseInTurns(
     turns: Turns
     account: string
     nodesMax: number
-    nodes?: number | undefined
     charge: (bytes: number) => void
   },
 ): Promise<ParsedJson> {
   const { turns, account } = options
   if (json.length <= smallJsonBytes) return parseJson(json, options)
   if (json.length <= shortJsonBytes) return turns.take(account, () => parseJson(json, options))
-  const { text, isCounted } = await turns.takeLong(account, () => {
-    const counted = countFirst(json, options)
-    return { text: decodeJson(json), isCounted: counted }
-  })
+  const text = await turns.takeLong(account, () => decodeJson(json, options))
   const parsed = await turns.takeLong(account, () => {
     const found = parseText(text)
-    if (!isCounted) countParsed(json, found, options)
+    countParsed(json, found, options)
     return found
   })
   const exact = () => exactJson(text, parsed, json.length)

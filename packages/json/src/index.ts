@@ -1,9 +1,8 @@
 export { checkJson } from './check-json.ts'
-export { createLateCounter, createNodeCounter } from './count-nodes.ts'
+export { countNodes } from './count-nodes.ts'
 export { parseLossless } from './lossless-json.ts'
 export {
   countedLaterBytes,
-  countFirst,
   countParsed,
   decodeJson,
   exactJson,

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { IntakeError, limits } from '@intake/contract'
-import { createNodeCounter, tooManyNodes } from './count-nodes.ts'
-import { isMixedArray } from './mixed-array.ts'
-import { losesNull } from './text-array.ts'
+import { countNodes, tooManyNodes } from './count-nodes.ts'
+import { isUnlikeArray } from './text-array.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 import { describeSyntaxError } from './syntax-error.ts'
 
@@ -39,48 +38,44 @@ export interface ParsedJson {
  * `bigint`s.
  *
  * @param options.nodesMax the maximum number of members and elements in the document
- * @param options.nodes number of members and elements, if already counted
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
 export function parseJson(
   bytes: Buffer,
-  options: { nodesMax: number; nodes?: number | undefined; charge: (bytes: number) => void },
+  options: { nodesMax: number; charge: (bytes: number) => void },
 ): ParsedJson {
-  const counted = countFirst(bytes, options)
-  const text = decodeJson(bytes)
+  const text = decodeJson(bytes, options)
   const parsed = parseText(text)
-  if (!counted) countParsed(bytes, parsed, options)
+  countParsed(bytes, parsed, options)
   return exactJson(text, parsed, bytes.length)
 }
 
-/** Counts and charges a large document before it is parsed; returns false for a small document. */
-export function countFirst(
-  bytes: Buffer,
-  { nodesMax, nodes, charge }: Parameters<typeof parseJson>[1],
-): boolean {
-  if (nodes === undefined && bytes.length <= countedLaterBytes) return false
-  charge((nodes ?? createNodeCounter(nodesMax).add(bytes)) * limits.jsonNodeBytes)
-  return true
-}
-
-/** Counts and charges a document after it has been parsed. */
+/** Counts and charges a document after it has been parsed, unless `decodeJson` has done so. */
 export function countParsed(
   bytes: Buffer,
   { isDeep, nodes: surveyed }: ParsedText,
   { nodesMax, charge }: Parameters<typeof parseJson>[1],
 ): void {
-  const nodes = isDeep ? createNodeCounter(nodesMax).add(bytes) : surveyed
+  if (bytes.length > countedLaterBytes) return
+  const nodes = isDeep ? countNodes(bytes, nodesMax) : surveyed
   if (nodes > nodesMax) throw tooManyNodes(nodesMax)
   charge(nodes * limits.jsonNodeBytes)
 }
 
 /**
- * Decodes the bytes as UTF-8. Ignores a byte order mark, as RFC 8259 allows.
+ * Decodes the bytes as UTF-8. Ignores a byte order mark, as RFC 8259 allows. Counts and charges a
+ * large document before.
  *
- * @throws {IntakeError} `invalid_encoding`
+ * @throws {IntakeError} `invalid_encoding`, `body_too_large`
  */
-export function decodeJson(bytes: Buffer): string {
+export function decodeJson(
+  bytes: Buffer,
+  { nodesMax, charge }: Parameters<typeof parseJson>[1],
+): string {
+  if (bytes.length > countedLaterBytes) {
+    charge(countNodes(bytes, nodesMax) * limits.jsonNodeBytes)
+  }
   if (!isUtf8(bytes)) throw new IntakeError('invalid_encoding', 'The JSON is not valid UTF-8.')
   return bytes[0] === byteOrderMark[0] && bytes.subarray(0, 3).equals(byteOrderMark)
     ? bytes.toString('utf8', byteOrderMark.length)
@@ -215,11 +210,9 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
     }
     // An array of simple values, or of objects, needs no examination: it is stored as text only if
     // a number in it is large, and `isRounded` is already set then. A document that is nested too
-    // deeply is not examined, because `isMixedArray` and `losesNull` would overflow the stack.
-    const isUnlike = hasArray || (hasObject && hasSimple)
-    if (isUnlike && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
-      found.isOdd = true
-    }
+    // deeply is not examined, because `isUnlikeArray` would overflow the stack.
+    const mayBeOdd = hasArray || (hasObject && hasSimple)
+    if (mayBeOdd && !isInArray && !found.isDeep && isUnlikeArray(value)) found.isOdd = true
   } else {
     // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than other loops
     // over the properties.

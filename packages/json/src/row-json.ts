@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isMixedArray } from './mixed-array.ts'
-import { isTextArray, losesNull } from './text-array.ts'
+import { isTextArray, isUnlikeArray } from './text-array.ts'
 
 /** Prints part of a row as JSON that ClickHouse accepts. */
 export type PrintJson = (values: object) => string
@@ -36,7 +35,7 @@ function isUnusual(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
     // ClickHouse changes an array of any other kind only if the array contains a large number.
-    return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
+    return isUnlikeArray(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
   return false
