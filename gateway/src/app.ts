@@ -9,7 +9,7 @@ import {
   type GatewayConfig,
   formBytesMax,
 } from '@intake/config'
-import { batchJsonBytesMax, limits, type RecordKind } from '@intake/contract'
+import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import {
   createFairGate,
@@ -49,10 +49,8 @@ import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
 import { decorateRequests, requestOptions } from './request.ts'
 import { docsRoute } from './routes/docs.ts'
-import { feedbackRoute } from './routes/feedback.ts'
-import { logBatchRoute } from './routes/log-batch.ts'
-import { logRoute } from './routes/log.ts'
 import { openapiRoute } from './routes/openapi.ts'
+import { recordRoutes } from './routes/records.ts'
 
 /**
  * How long the gateway keeps an idle connection. Most load balancers keep one for 60 s, some for
@@ -247,11 +245,9 @@ async function registerOperations(
     budgets: Record<RecordKind, ByteBudget>
   },
 ): Promise<void> {
-  const { config, ports, admission, beforeBody, outcomes, commits, budgets } = options
-  const { clock = systemClock } = options
+  const { config, ports, admission, outcomes, commits, clock = systemClock } = options
   const { apiKeys, idempotency, policy, limiter } = ports
   const { logs, feedback } = commits
-  const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
   const turns = createTurns(clock)
   const acceptance = createAcceptance({
     apiKeys,
@@ -260,42 +256,31 @@ async function registerOperations(
     outcomes,
     now: admission.now,
     countryHeader: config.CLIENT_COUNTRY_HEADER,
-    enqueueTimeoutMs,
+    enqueueTimeoutMs: config.ENQUEUE_TIMEOUT_MS,
     clock,
   })
-  const route = { beforeBody, limiter, turns }
-  const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
-
-  await api.register(logRoute, {
-    ...route,
-    budget: budgets.logs,
+  const batchBytesMax = config.BATCH_BODY_BYTES_MAX
+  await recordRoutes(api, {
+    beforeBody: options.beforeBody,
+    budgets: options.budgets,
+    limiter,
+    turns,
     acceptLog: createAcceptLog({ acceptance, logs, idempotency }),
-    bodyBytesMax: limits.logBytes,
-  })
-  await api.register(logBatchRoute, {
-    ...route,
-    budget: budgets.logs,
     acceptBatch: createAcceptBatch({
       acceptance,
       logs,
       idempotency,
       turns,
-      sharedBytesMax: bodyBytesMax,
-      entryBytesMax: limits.logBytes,
+      sharedBytesMax: batchBytesMax,
       clock,
     }),
-    bodyBytesMax,
-    jsonBytesMax: batchJsonBytesMax(bodyBytesMax),
-  })
-  await api.register(feedbackRoute, {
-    ...route,
-    budget: budgets.feedback,
     acceptFeedback: createAcceptFeedback({
       acceptance,
       feedback,
       idempotency,
       store: ports.attachments,
     }),
+    batchBytesMax,
     attachments: {
       bytesMax: config.ATTACHMENT_BYTES_MAX,
       formBytesMax: formBytesMax(config.ATTACHMENT_BYTES_MAX),

@@ -20,26 +20,26 @@ const validateEntry = compileSchema(LogEntry)
 const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 /** The maximum depth of an entry. The root of the document and the array `logs` use two levels. */
 const entryDepthMax = limits.jsonDepth - 2
+/** The maximum size of a row in UTF-8: an entry with the device. */
+const bytesMax = limits.logBytes
+/**
+ * Columns of at most this many UTF-16 units always fit into a row, because a unit takes at most
+ * three bytes of UTF-8.
+ */
+const unitsMax = (bytesMax - identityBytes) / 3
 
 /**
  * Creates a function that validates one entry of a batch, independently of the other entries, and
  * prints its columns.
  *
  * @param options.isChecked whether the parser has already made the checks of `checkJson`
- * @param options.bytesMax the maximum size of a row in UTF-8
  */
 export function createEntryReader(options: {
   printer: LogPrinter
   rules: SenderRules | undefined
   isChecked: boolean
-  bytesMax: number
 }): (value: unknown, index: number) => Entry {
-  const { printer, rules, isChecked, bytesMax } = options
-  /**
-   * Columns of at most this many UTF-16 units always fit into a row, because a unit takes at most
-   * three bytes of UTF-8.
-   */
-  const unitsMax = (bytesMax - identityBytes) / 3
+  const { printer, rules, isChecked } = options
   return (value, index) => {
     try {
       if (!isChecked) checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })

@@ -50,7 +50,6 @@ export type AcceptBatch = (request: FastifyRequest) => Promise<Settled<LogBatchR
 /**
  * @param options.sharedBytesMax the maximum size, in all rows together, of the data that every row
  * repeats: the sender's columns and the batch's unknown fields
- * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createAcceptBatch(options: {
   acceptance: Acceptance
@@ -58,10 +57,9 @@ export function createAcceptBatch(options: {
   idempotency: IdempotencyStore
   turns: Turns
   sharedBytesMax: number
-  entryBytesMax: number
   clock: Pick<Clock, 'now'>
 }): AcceptBatch {
-  const { acceptance, logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock } = options
+  const { acceptance, logs, idempotency, turns, sharedBytesMax, clock } = options
 
   return async (request) => {
     const { batch, isPlain, bytes } = readBatch(request)
@@ -79,7 +77,7 @@ export function createAcceptBatch(options: {
       takeTurn: (work) => turns.take(context.apiKeyId, work),
       clock,
     }
-    const read = createEntryReader({ printer, rules, isChecked: isPlain, bytesMax: entryBytesMax })
+    const read = createEntryReader({ printer, rules, isChecked: isPlain })
     const entries = await mapInTurns(batch.logs, inTurns, read)
     const terms = acceptance.terms(admitted)
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
