@@ -38,7 +38,7 @@ import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
 import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
-import { createOutcomeCounts } from './report/outcome-counts.ts'
+import { OutcomeCounts } from './report/outcome-counts.ts'
 import { startOutcomeReports } from './report/outcome-reports.ts'
 import { startGatewayProblems, type GatewayProblems } from './report/problems.ts'
 import { registerRedisMetrics } from './report/state-metrics.ts'
@@ -88,7 +88,7 @@ export async function compose(gateway: Process): Promise<Gateway> {
   const queues = openQueues(gateway, redis, own)
   const access = watchAccess(gateway, redis, queues, own)
   const { redisPoll, ledger, shards } = queues
-  const outcomeCounts = createOutcomeCounts()
+  const outcomeCounts = new OutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
   own(reportPresence(redis, publicUrlOf(config)))
 

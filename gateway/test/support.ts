@@ -15,11 +15,7 @@ import { createAdmission } from '../src/admission/admission.ts'
 import { createKeyLimiter } from '../src/admission/key-limits.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
-import {
-  createOutcomeCounts,
-  type OutcomeCounts,
-  type OutcomeReport,
-} from '../src/report/outcome-counts.ts'
+import { OutcomeCounts, type OutcomeReport } from '../src/report/outcome-counts.ts'
 import type { SweepClock } from '@intake/http-edge'
 import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
@@ -115,7 +111,7 @@ export async function startGateway(
     },
   })
   const registry = createMetrics()
-  const outcomes = createOutcomeCounts()
+  const outcomes = new OutcomeCounts()
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',

@@ -22,7 +22,7 @@ export interface Outcome {
  * The count of one API key, kind, code and rule in one minute. It replaces earlier reports of the
  * same count that have the same `run`.
  */
-export interface OutcomeReport {
+export interface OutcomeReport extends Omit<Outcome, 'atMs' | 'rule'> {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
@@ -31,29 +31,11 @@ export interface OutcomeReport {
    * to the earlier counts instead of replacing them.
    */
   run: string
-  apiKeyId: string
-  kind: RecordKind | ''
-  code: OutcomeCode
   /** The id of the rule that acted; undefined if no rule has acted. */
   rule: string | undefined
-  /** The number of records so far. */
-  records: number
 }
 
-export interface OutcomeCounts {
-  count(outcome: Outcome): void
-  /** The counts that have changed since Redis last confirmed them. */
-  unreported(): OutcomeReport[]
-  /** Marks a report as stored on stable storage. */
-  confirm(report: OutcomeReport): void
-}
-
-interface Counter {
-  apiKeyId: string
-  kind: RecordKind | ''
-  code: OutcomeCode
-  rule: string | undefined
-  records: number
+interface Counter extends Omit<OutcomeReport, 'minuteMs' | 'run'> {
   /** The part of `records` that is on stable storage. */
   reported: number
 }
@@ -89,69 +71,66 @@ interface Limits {
 }
 
 /**
- * Counts outcomes in memory, per minute. Old minutes are removed from memory. If outcomes arrive
- * for a removed minute, its counts start again at zero under a new `run`, so that the new counts
- * are added to the reported counts instead of replacing them.
+ * Counts outcomes in memory, per minute. Minutes that are reported and quiet are removed from
+ * memory; if outcomes arrive for one of them, its counts start at zero under a new `run`.
  *
  * If there are already `countersMax` counters, further outcomes are counted under the code
  * `overflow`. If there are more than `minutesMax` minutes, the oldest is removed, and its
  * unreported counts are added to `overflow`.
- *
- * @param options.limits lower limits, for tests
  */
-export function createOutcomeCounts(
-  options: { clock?: Clock; limits?: Limits } = {},
-): OutcomeCounts {
-  const { clock = systemClock, limits = { countersMax, minutesMax } } = options
-  const minutes = new Minutes(clock, limits)
-
-  return {
-    count(outcome) {
-      const minute = minutes.at(outcome.atMs)
-      minute.changedAt = clock.now()
-      minutes.counterOf(minute, outcome).records += outcome.records
-    },
-
-    unreported: () => minutes.all().flatMap(reportsOf),
-
-    confirm(report) {
-      const minute = minutes.find(report.minuteMs)
-      if (minute?.run === report.run) confirmIn(minute, report)
-    },
-  }
-}
-
-/** The minutes in memory, with their counters. */
-class Minutes {
-  readonly #clock: Clock
+export class OutcomeCounts {
+  readonly #clock: Pick<Clock, 'now'>
   readonly #limits: Limits
-  readonly #byStart = new Map<number, Minute>()
+  readonly #minutes = new Map<number, Minute>()
   #counters = 0
   /** The minute of the last outcome. The next outcome is usually in the same minute. */
   #latest: Minute | undefined
+  readonly #sources = new WeakMap<OutcomeReport, Counter>()
 
-  constructor(clock: Clock, limits: Limits) {
-    this.#clock = clock
-    this.#limits = limits
+  /** @param options.limits lower limits, for tests */
+  constructor(options: { clock?: Pick<Clock, 'now'>; limits?: Limits } = {}) {
+    this.#clock = options.clock ?? systemClock
+    this.#limits = options.limits ?? { countersMax, minutesMax }
   }
 
-  all(): Minute[] {
-    return [...this.#byStart.values()]
+  count(outcome: Outcome): void {
+    const minute = this.#minuteAt(outcome.atMs)
+    minute.changedAt = this.#clock.now()
+    this.#counterOf(minute, outcome).records += outcome.records
   }
 
-  find(startMs: number): Minute | undefined {
-    return this.#byStart.get(startMs)
+  /** Returns the counts that have changed since Redis last confirmed them. */
+  unreported(): OutcomeReport[] {
+    const reports: OutcomeReport[] = []
+    for (const minute of this.#minutes.values()) {
+      for (const counter of countersOf(minute)) {
+        const { reported, ...counted } = counter
+        if (counted.records <= reported) continue
+        const report = { minuteMs: minute.minuteMs, run: minute.run, ...counted }
+        this.#sources.set(report, counter)
+        reports.push(report)
+      }
+    }
+    return reports
   }
 
-  at(atMs: number): Minute {
+  /** Marks a report, from `unreported`, as stored on stable storage. */
+  confirm(report: OutcomeReport): void {
+    const counter = this.#sources.get(report)
+    if (counter !== undefined) {
+      counter.reported = Math.max(counter.reported, report.records)
+    }
+  }
+
+  #minuteAt(atMs: number): Minute {
     const startMs = Math.floor(atMs / minuteMs) * minuteMs
     if (this.#latest?.minuteMs === startMs) return this.#latest
     const boundedMs = Math.min(Math.max(startMs, timesMs.first), timesMs.last)
-    this.#latest = this.#byStart.get(boundedMs) ?? this.#begin(boundedMs)
+    this.#latest = this.#minutes.get(boundedMs) ?? this.#begin(boundedMs)
     return this.#latest
   }
 
-  counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
+  #counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
     const ofKey = minute.counters.get(apiKeyId)
     for (const one of ofKey ?? []) {
       if (one.code === code && one.kind === kind && one.rule === rule) return one
@@ -168,15 +147,15 @@ class Minutes {
 
   /** Returns the `overflow` counter of a kind; up to three per minute may exceed `countersMax`. */
   #overflowOf(minute: Minute, kind: Counter['kind']): Counter {
-    return this.counterOf(minute, { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 })
+    return this.#counterOf(minute, { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 })
   }
 
   #begin(startMs: number): Minute {
     this.#dropReported()
-    const oldest = this.#byStart.get(Math.min(...this.#byStart.keys()))
+    const oldest = this.#minutes.get(Math.min(...this.#minutes.keys()))
     const minute = { minuteMs: startMs, run: randomUUID(), counters: new Map(), changedAt: 0 }
-    this.#byStart.set(startMs, minute)
-    if (this.#byStart.size > this.#limits.minutesMax && oldest !== undefined) {
+    this.#minutes.set(startMs, minute)
+    if (this.#minutes.size > this.#limits.minutesMax && oldest !== undefined) {
       this.#drop(oldest)
       for (const { kind, records, reported } of countersOf(oldest)) {
         if (records > reported) this.#overflowOf(minute, kind).records += records - reported
@@ -188,41 +167,16 @@ class Minutes {
   /** Drops reported minutes that have not changed for `quietMs`. */
   #dropReported(): void {
     const quietSince = this.#clock.now() - quietMs
-    for (const minute of this.#byStart.values()) {
+    for (const minute of this.#minutes.values()) {
       const isReported = countersOf(minute).every(({ records, reported }) => records === reported)
       if (isReported && minute.changedAt < quietSince) this.#drop(minute)
     }
   }
 
   #drop(minute: Minute): void {
-    this.#byStart.delete(minute.minuteMs)
+    this.#minutes.delete(minute.minuteMs)
     this.#counters -= countersOf(minute).length
   }
-}
-
-function reportsOf({ minuteMs: startMs, run, counters }: Minute): OutcomeReport[] {
-  return [...counters.values()]
-    .flat()
-    .filter(({ records, reported }) => records > reported)
-    .map(({ apiKeyId, kind, code, rule, records }) => ({
-      minuteMs: startMs,
-      run,
-      apiKeyId,
-      kind,
-      code,
-      rule,
-      records,
-    }))
-}
-
-function confirmIn({ counters }: Minute, report: OutcomeReport): void {
-  const counter = counters
-    .get(report.apiKeyId)
-    ?.find(
-      ({ code, kind, rule }) =>
-        code === report.code && kind === report.kind && rule === report.rule,
-    )
-  if (counter !== undefined) counter.reported = Math.max(counter.reported, report.records)
 }
 
 const countersOf = (minute: Minute) => [...minute.counters.values()].flat()

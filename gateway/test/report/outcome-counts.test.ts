@@ -1,20 +1,20 @@
 import t from 'tap'
 import type { OutcomeCode } from '@intake/contract'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createOutcomeCounts, type OutcomeReport } from '../../src/report/outcome-counts.ts'
+import { OutcomeCounts, type OutcomeReport } from '../../src/report/outcome-counts.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 const minuteMs = 60_000
 
 function build(limits?: { countersMax: number; minutesMax: number }) {
   const clock = createTestClock()
-  const counts = createOutcomeCounts({ clock, ...(limits && { limits }) })
+  const counts = new OutcomeCounts({ clock, ...(limits && { limits }) })
   const accept = (atMs: number, records = 1, apiKeyId = 'a') =>
     counts.count({ apiKeyId, kind: 'logs', code: 'accepted', atMs, records })
   const refuse = (atMs: number, code: OutcomeCode, apiKeyId = 'a') =>
     counts.count({ apiKeyId, kind: 'logs', code, atMs, records: 1 })
-  const confirmAll = () => counts.unreported().forEach(counts.confirm)
-  return { clock, counts, accept, refuse, confirmAll }
+  const confirm = (reports: OutcomeReport[]) => reports.forEach((one) => counts.confirm(one))
+  return { clock, counts, accept, refuse, confirm }
 }
 
 /**
@@ -53,30 +53,30 @@ t.test('records are counted by minute of arrival, key and code', async (t) => {
 })
 
 t.test('a report is repeated until it is confirmed, with what came meanwhile', async (t) => {
-  const { counts, accept } = build()
+  const { counts, accept, confirm } = build()
   accept(noon)
   const sent = counts.unreported()
   accept(noon)
-  sent.forEach(counts.confirm)
+  confirm(sent)
   const next = counts.unreported()
   t.same(shown(next), { '0 a accepted': 2 }, 'cumulative')
   t.same(shown([...next, ...sent]), { '0 a accepted': 2 }, 'in any order')
-  next.forEach(counts.confirm)
-  sent.forEach(counts.confirm)
+  confirm(next)
+  confirm(sent)
   t.same(counts.unreported(), [])
 })
 
 t.test('a late record of a dropped minute is added to what was reported', async (t) => {
-  const { clock, counts, accept } = build()
+  const { clock, counts, accept, confirm } = build()
   accept(noon, 3)
   const first = counts.unreported()
-  first.forEach(counts.confirm)
+  confirm(first)
   await clock.advance(600_000)
   accept(noon + 10 * minuteMs)
   accept(noon)
   const second = counts.unreported()
   t.same(shown([...first, ...second]), { '0 a accepted': 4, '10 a accepted': 1 })
-  first.forEach(counts.confirm)
+  confirm(first)
   t.same(counts.unreported(), second, 'the confirmation of another run confirms nothing')
 })
 
@@ -102,10 +102,10 @@ t.test('beyond the limit of counts, records are counted as overflow', async (t) 
 t.test(
   'beyond the limit of minutes, the unreported counts of the oldest become overflow',
   async (t) => {
-    const { counts, accept, refuse, confirmAll } = build({ countersMax: 100, minutesMax: 2 })
+    const { counts, accept, refuse, confirm } = build({ countersMax: 100, minutesMax: 2 })
     accept(noon, 3)
     const reported = counts.unreported()
-    confirmAll()
+    confirm(reported)
     refuse(noon, 'queue_unavailable', '')
     refuse(noon + minuteMs, 'queue_unavailable', '')
     refuse(noon + 2 * minuteMs, 'queue_unavailable', '')

@@ -3,14 +3,14 @@ import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { NewFrame } from '@intake/queue'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { OutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { startOutcomeReports } from '../../src/report/outcome-reports.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
 function build() {
   const clock = createTestClock()
-  const counts = createOutcomeCounts({ clock })
+  const counts = new OutcomeCounts({ clock })
   const frames: Record<string, unknown>[][] = []
   const errors: unknown[] = []
   const lost: number[] = []

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { IntakeError, type ErrorCode } from '@intake/contract'
-import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { OutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { createOutcomes } from '../../src/report/outcomes.ts'
 import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
@@ -68,7 +68,7 @@ t.test('an accepted feedback counts', async (t) => {
 })
 
 t.test('each way out is counted once, by key, kind and code, with all its records', async (t) => {
-  const counts = createOutcomeCounts()
+  const counts = new OutcomeCounts()
   const logged: string[] = []
   const outcomes = createOutcomes({
     counts,
