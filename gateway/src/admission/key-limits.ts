@@ -3,137 +3,58 @@ import type { GatewayConfig } from '@intake/config'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 import type { Charge } from '../request.ts'
+import { findDevice } from './find-device.ts'
 import type { FleetCounters } from './fleet-counters.ts'
 import { openDay, openMinute, type KeyUsage, type Used } from './key-usage.ts'
 import { defaultLimits, limited, type LimitName, type RequestSize } from './limits.ts'
-import { createDeviceFloods, type DeviceFloods } from './device-floods.ts'
 import { createDeviceLimits, type DeviceLimits } from './sketch-limits.ts'
-
-/** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */
-export interface KeyLimiter {
-  /** Returns what a key has used, with its limits as they are now. */
-  usageOf(key: ApiKey): KeyUsage
-  /**
-   * Counts a request.
-   *
-   * @returns the requests of this minute, including this one, the limit for them, and the
-   * milliseconds until the minute ends
-   */
-  countRequest(usage: KeyUsage): { requests: number; max: number; msLeft: number }
-  /**
-   * Checks whether the key may send this.
-   *
-   * @param size undefined to check, before the body is read, whether anything more may be sent
-   * @throws {IntakeError} `rate_limited`, `budget_exhausted`
-   */
-  requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void
-  /**
-   * Checks a request with log events before its JSON is parsed (see `DeviceFloods`).
-   *
-   * @throws {IntakeError} `rate_limited`
-   */
-  requireShare(key: ApiKey, json: Buffer): void
-  /**
-   * Counts the contents of a request towards the limits of its key and the share of its device. If
-   * the device has used up its share, the request is refused (see `DeviceFloods`). `giveBack` changes
-   * only the counts of the key: the request remains in the count of the device even if nothing of
-   * it is stored.
-   *
-   * @throws {IntakeError} `rate_limited`, `budget_exhausted`
-   */
-  take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge
-  /** Returns a sentence for each daily budget of which a key has used at least 80 % today. */
-  budgetsNearEnd(keys: readonly ApiKey[]): string[]
-}
 
 /** A key that has used at least this fraction of a budget is reported. */
 const nearEnd = 0.8
+/** What a device takes from its share when it is only looked up. */
+const nothing = { kind: 'logs', records: 0, attachmentBytes: 0 } as const
 
-/**
- * Limits requests by their key. No limit per minute or day is exceeded, as far as this gateway
- * knows the counts of the other gateways (see `startFleetCounters`). There is one exception: a
- * request that is larger than the whole limit is accepted if nothing else was accepted in the
- * window. Otherwise that request could never be accepted.
- *
- * @param options.config has the limits of keys that have no limits of their own
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
- */
-export function createKeyLimiter(options: {
+interface Options {
+  /** Has the limits of keys that have no limits of their own. */
   config: GatewayConfig
   counters: Pick<FleetCounters, 'open'>
   clock: Pick<Clock, 'now'>
+  /** The gateway's clock, in milliseconds since 1970. */
   wallMs: () => number
-}): KeyLimiter {
-  const { config, counters, clock, wallMs } = options
-  const defaults = defaultLimits(config)
-  const devices = createDeviceLimits({ feedbackMax: defaults.deviceFeedbackPerMinute, clock })
-  return new Limiter({ counters, defaults, devices, wallMs })
 }
 
-class Limiter implements KeyLimiter {
+export const createKeyLimiter = (options: Options): KeyLimiter => new KeyLimiter(options)
+
+/**
+ * Checks and counts what each key sends in a minute and in a day, without I/O. No limit is
+ * exceeded, as far as this gateway knows the counts of the other gateways (see
+ * `startFleetCounters`). There is one exception: a request that is larger than the whole limit is
+ * accepted if nothing else was accepted in the window. Otherwise it could never be accepted.
+ *
+ * The requests of devices that have used up their share have a count of their own, as high as the
+ * key's limit of requests, so the other devices can still use that limit.
+ */
+export class KeyLimiter {
   readonly #usages = new Map<string, KeyUsage>()
-  readonly #counters: Pick<FleetCounters, 'open'>
+  /** The keys whose count of requests of devices beyond their share is used up. */
+  readonly #floodedKeys = new Set<string>()
+  readonly #counters: Options['counters']
   readonly #defaults: Readonly<Record<LimitName, number>>
   readonly #devices: DeviceLimits
-  readonly #floods: DeviceFloods
   readonly #wallMs: () => number
 
-  constructor(options: {
-    counters: Pick<FleetCounters, 'open'>
-    defaults: Readonly<Record<LimitName, number>>
-    devices: DeviceLimits
-    wallMs: () => number
-  }) {
-    const { counters, defaults, devices, wallMs } = options
+  constructor({ config, counters, clock, wallMs }: Options) {
     this.#counters = counters
-    this.#defaults = defaults
-    this.#devices = devices
-    this.#floods = createDeviceFloods({ usageOf: (key) => this.usageOf(key), devices })
+    this.#defaults = defaultLimits(config)
+    const feedbackMax = this.#defaults.deviceFeedbackPerMinute
+    this.#devices = createDeviceLimits({ feedbackMax, clock })
     this.#wallMs = wallMs
   }
 
-  countRequest({ requests, max }: KeyUsage): { requests: number; max: number; msLeft: number } {
-    return {
-      requests: requests.add(1, max.requestsPerMinute),
-      max: max.requestsPerMinute,
-      msLeft: requests.msLeft(),
-    }
-  }
-
-  requireShare(key: ApiKey, json: Buffer): void {
-    // No device has used up its share as a rule, so no request pays for the check.
-    if (this.#floods.floodedKeys.size > 0) this.#floods.requireShare(key, json)
-  }
-
-  take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge {
-    const usage = this.usageOf(key)
-    this.requireRoom(usage, size.kind, size)
-    // Runs after the checks of the key, so that a request that the key may not send does not count
-    // for the device. The devices of all keys are counted in one sketch, where needless counts
-    // would cause devices of other keys to be refused.
-    const device = { account: key.id, member: deviceUuid }
-    if (!this.#devices.take(device, size, usage.max.deviceEventsPerMinute)) {
-      throw this.#floods.refuse(key, size.kind)
-    }
-    const { max, today, minute } = usage
-    const used = (today?.used ?? minute)[size.kind]
-    count(used, { size, max, sign: 1 })
-    return {
-      giveBack: () => count(used, { size, max, sign: -1 }),
-      giveBackBudget(leftOut) {
-        for (const { name, limit, counter } of today?.used[size.kind] ?? []) {
-          if (limit.window !== 'day') continue
-          counter.add(-Math.round((size[limit.unit] * leftOut) / size.records), max[name])
-        }
-      },
-    }
-  }
-
-  budgetsNearEnd(keys: readonly ApiKey[]): string[] {
-    return keys.flatMap((key) => describeBudgets(key, this.usageOf(key)))
-  }
-
-  /** The counters of a day are opened when the day begins. */
+  /**
+   * Returns what a key has used, with its limits as they are now. The counters of a day are opened
+   * when the day begins.
+   */
   usageOf(key: ApiKey): KeyUsage {
     let usage = this.#usages.get(key.id)
     if (usage === undefined) {
@@ -155,6 +76,24 @@ class Limiter implements KeyLimiter {
     return usage
   }
 
+  /**
+   * Counts a request. Returns the requests of this minute, including this one, the limit for them,
+   * and the milliseconds until the minute ends.
+   */
+  countRequest({ requests, max }: KeyUsage): { requests: number; max: number; msLeft: number } {
+    return {
+      requests: requests.add(1, max.requestsPerMinute),
+      max: max.requestsPerMinute,
+      msLeft: requests.msLeft(),
+    }
+  }
+
+  /**
+   * Checks whether the key may send this.
+   *
+   * @param size undefined to check, before the body is read, whether anything more may be sent
+   * @throws {IntakeError} `rate_limited`, `budget_exhausted`
+   */
   requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void {
     for (const { name, limit, counter } of (usage.today?.used ?? usage.minute)[kind]) {
       const amount = size?.[limit.unit] ?? 0
@@ -167,6 +106,92 @@ class Limiter implements KeyLimiter {
       throw limited(`Too many ${limit.what} with this API key.`, counter.msLeft())
     }
   }
+
+  /**
+   * Checks a request with log events before its JSON is parsed: refuses it, and counts it nowhere,
+   * if it names a device beyond its share while the count of such requests is used up.
+   *
+   * @param json the JSON of the request, or its beginning (see `findDevice`)
+   * @throws {IntakeError} `rate_limited`
+   */
+  requireShare(key: ApiKey, json: Buffer): void {
+    // As a rule no device has used up its share, so no request pays for the check.
+    if (this.#floodedKeys.size === 0 || !this.#floodedKeys.has(key.id)) return
+    const { requests, flooding, max } = this.usageOf(key)
+    if (flooding.total() < max.requestsPerMinute) {
+      this.#floodedKeys.delete(key.id)
+      return
+    }
+    const member = findDevice(json)
+    if (member === undefined) return
+    const device = { account: key.id, member }
+    if (this.#devices.take(device, nothing, max.deviceEventsPerMinute)) return
+    requests.add(-1, max.requestsPerMinute)
+    throw this.#overShare('logs')
+  }
+
+  /**
+   * Counts the contents of a request towards the limits of its key and the share of its device.
+   * `giveBack` changes only the counts of the key: the request remains in the count of the device
+   * even if nothing of it is stored.
+   *
+   * @throws {IntakeError} `rate_limited`, `budget_exhausted`
+   */
+  take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge {
+    const usage = this.usageOf(key)
+    this.requireRoom(usage, size.kind, size)
+    // Runs after the checks of the key, so that a request that the key may not send does not count
+    // for the device. The devices of all keys are counted in one sketch, where needless counts
+    // would cause devices of other keys to be refused.
+    const device = { account: key.id, member: deviceUuid }
+    if (!this.#devices.take(device, size, usage.max.deviceEventsPerMinute)) {
+      this.#countFlood(key, usage)
+      throw this.#overShare(size.kind)
+    }
+    const { max, today, minute } = usage
+    const used = (today?.used ?? minute)[size.kind]
+    count(used, { size, max, sign: 1 })
+    return {
+      giveBack: () => count(used, { size, max, sign: -1 }),
+      giveBackBudget(leftOut) {
+        for (const { name, limit, counter } of today?.used[size.kind] ?? []) {
+          if (limit.window !== 'day') continue
+          counter.add(-Math.round((size[limit.unit] * leftOut) / size.records), max[name])
+        }
+      },
+    }
+  }
+
+  /**
+   * Counts a request of a device beyond its share. When that count is used up, the request counts
+   * for its key, because the key's limit must hold for a device that `requireShare` cannot find, and
+   * for feedback.
+   */
+  #countFlood({ id }: ApiKey, { requests, flooding, max: { requestsPerMinute } }: KeyUsage): void {
+    if (flooding.total() < requestsPerMinute) {
+      flooding.add(1, requestsPerMinute)
+      requests.add(-1, requestsPerMinute)
+    } else {
+      this.#floodedKeys.add(id)
+    }
+  }
+
+  #overShare(kind: RecordKind): IntakeError {
+    return limited('This device sends more than its share.', this.#devices.msLeft(kind))
+  }
+
+  /** Returns a sentence for each daily budget of which a key has used at least 80 % today. */
+  budgetsNearEnd(keys: readonly ApiKey[]): string[] {
+    return keys.flatMap((key) => {
+      const { today, max } = this.usageOf(key)
+      return (today?.budgets ?? []).flatMap(({ name, limit, counter }) => {
+        const used = counter.total()
+        if (used < nearEnd * max[name]) return []
+        const percent = Math.floor((100 * used) / max[name])
+        return [`${key.id} has used ${percent} % of its ${limit.what} for this day`]
+      })
+    })
+  }
 }
 
 /** Counts the contents of a request towards the limits of its key, or takes them back. */
@@ -178,16 +203,6 @@ function count(
     const amount = size[limit.unit]
     if (amount > 0) counter.add(sign * amount, max[name])
   }
-}
-
-/** Returns a sentence for each budget that a key has nearly used up. */
-function describeBudgets(key: ApiKey, { today, max }: KeyUsage): string[] {
-  return (today?.budgets ?? []).flatMap(({ name, limit, counter }) => {
-    const used = counter.total()
-    if (used < nearEnd * max[name]) return []
-    const percent = Math.floor((100 * used) / max[name])
-    return [`${key.id} has used ${percent} % of its ${limit.what} for this day`]
-  })
 }
 
 function budgetExhausted(nowMs: number): IntakeError {
