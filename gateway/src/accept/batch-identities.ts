@@ -15,13 +15,6 @@ import type { Admitted, Terms } from './acceptance.ts'
 import { rejection, type Entry } from './batch-entries.ts'
 import type { LogRecord } from './log-record.ts'
 
-interface IdentifyOptions {
-  store: IdempotencyStore
-  admitted: Pick<Admitted, 'sender' | 'context' | 'key'>
-  terms: Terms
-  turns: SenderTurns
-}
-
 /**
  * Assigns each log event its identity, or the error for which it is rejected. The identity comes
  * from the entry's own id, else from the key of the whole batch. Without either, it is a new
@@ -33,14 +26,42 @@ interface IdentifyOptions {
  */
 export async function assignIdentities(
   entries: readonly Entry[],
-  options: IdentifyOptions,
+  options: {
+    store: IdempotencyStore
+    admitted: Pick<Admitted, 'sender' | 'context' | 'key'>
+    terms: Terms
+    turns: SenderTurns
+  },
 ): Promise<void> {
-  const { admitted, terms, turns } = options
-  const { receivedAtMs: nowMs } = admitted.context
-  const { retentionMs } = terms
-  const fingerprint = createFingerprints(admitted.sender)
-  const whole = await reserveBatch(entries, options, fingerprint)
+  const { store, admitted, terms, turns } = options
+  const { sender, context, key } = admitted
+  const { apiKeyId, receivedAtMs: nowMs } = context
+  const { retentionMs, deadline } = terms
+  const fingerprint = createFingerprints(sender)
+  const whole = key === undefined ? undefined : await reserveBatch(key)
   const findFirst = createRepeatFinder(fingerprint)
+  await mapInTurns(entries, turns, identify)
+  for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
+
+  /** Returns the identity from which the identities of the entries are derived. */
+  async function reserveBatch(batchKey: string): Promise<Identity> {
+    const contents = await mapInTurns(entries, turns, (entry) =>
+      'log' in entry ? [fingerprint(entry), identityPart(entry.log)] : null,
+    )
+    const id = await store.reserve(
+      {
+        scope: 'batches',
+        apiKeyId,
+        bundleIdentifier: sender.bundle_identifier,
+        deviceUuid: sender.device_uuid,
+        key: batchKey,
+        fingerprint: fingerprintOf(contents),
+        id: createIdentity(nowMs).id,
+      },
+      deadline,
+    )
+    return parseIdentity(id)
+  }
 
   /**
    * Returns a promise only for an entry whose own id must be reserved. Most entries need no
@@ -54,7 +75,7 @@ export async function assignIdentities(
       if (clientId !== undefined) {
         entry.first = findFirst(clientId, entry)
         if (entry.first !== undefined) return undefined
-        const identity = identityOfOwnId(clientId, { record: entry, fingerprint, options })
+        const identity = identityOfOwnId(clientId, entry)
         if (identity instanceof Promise) {
           return identity.then(
             (one) => void (entry.identity = one),
@@ -63,7 +84,7 @@ export async function assignIdentities(
         }
         entry.identity = identity
       } else if (whole !== undefined) {
-        entry.identity = identityInBatch(whole, { entry: entry.log, index, options })
+        entry.identity = identityInBatch(whole, entry.log, index)
       } else {
         const timeMs = timestamp == null ? nowMs : eventTimeMs(timestamp, nowMs, retentionMs)
         entry.identity = createIdentity(timeMs)
@@ -74,48 +95,30 @@ export async function assignIdentities(
     return undefined
   }
 
-  await mapInTurns(entries, turns, identify)
-  for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
-}
+  function identityOfOwnId(clientId: string, record: LogRecord): Identity | Promise<Identity> {
+    return assignIdentity({
+      store,
+      scope: 'logs',
+      apiKeyId,
+      sender,
+      clientId,
+      key: undefined,
+      nowMs,
+      deadline,
+      timeMs: () => eventTimeMs(record.log.timestamp, nowMs, retentionMs),
+      retentionMs,
+      fingerprint: () => fingerprint(record),
+    })
+  }
 
-function identityOfOwnId(
-  clientId: string,
-  {
-    record,
-    fingerprint,
-    options: { store, admitted, terms },
-  }: { record: LogRecord; fingerprint: Fingerprint; options: IdentifyOptions },
-): Identity | Promise<Identity> {
-  const { sender, context } = admitted
-  const { receivedAtMs: nowMs, apiKeyId } = context
-  const { retentionMs, deadline } = terms
-  return assignIdentity({
-    store,
-    scope: 'logs',
-    apiKeyId,
-    sender,
-    clientId,
-    key: undefined,
-    nowMs,
-    deadline,
-    timeMs: () => eventTimeMs(record.log.timestamp, nowMs, retentionMs),
-    retentionMs,
-    fingerprint: () => fingerprint(record),
-  })
-}
-
-/** Returns the identity of an entry that is derived from the identity of its whole batch. */
-function identityInBatch(
-  whole: Identity,
-  { entry, index, options }: { entry: LogEntry; index: number; options: IdentifyOptions },
-): Identity {
-  const { retentionMs } = options.terms
-  // Passes the time of the first attempt instead of the current time, so that every attempt
-  // computes the same event time, unless the retention has changed.
-  const timeMs = eventTimeMs(entry.timestamp, Date.parse(whole.time), retentionMs)
-  const derived = deriveIdentity(whole, index, timeMs)
-  requireKept(derived.id, options.admitted.context.receivedAtMs, retentionMs)
-  return derived
+  function identityInBatch(batch: Identity, { timestamp }: LogEntry, index: number): Identity {
+    // Passes the time of the first attempt instead of the current time, so that every attempt
+    // computes the same event time, unless the retention has changed.
+    const timeMs = eventTimeMs(timestamp, Date.parse(batch.time), retentionMs)
+    const derived = deriveIdentity(batch, index, timeMs)
+    requireKept(derived.id, nowMs, retentionMs)
+    return derived
+  }
 }
 
 /** Returns the hash of the content of a log event. */
@@ -135,35 +138,6 @@ function createFingerprints(sender: Sender): Fingerprint {
     }
     return fingerprint
   }
-}
-
-/**
- * Reserves the key of the whole batch. Returns the identity from which the identities of its
- * entries are derived; undefined without a key.
- */
-async function reserveBatch(
-  entries: readonly Entry[],
-  { store, admitted, turns, terms }: IdentifyOptions,
-  fingerprint: Fingerprint,
-): Promise<Identity | undefined> {
-  const { sender, context, key } = admitted
-  if (key === undefined) return undefined
-  const contents = await mapInTurns(entries, turns, (entry) =>
-    'log' in entry ? [fingerprint(entry), identityPart(entry.log)] : null,
-  )
-  const id = await store.reserve(
-    {
-      scope: 'batches',
-      apiKeyId: context.apiKeyId,
-      bundleIdentifier: sender.bundle_identifier,
-      deviceUuid: sender.device_uuid,
-      key,
-      fingerprint: fingerprintOf(contents),
-      id: createIdentity(context.receivedAtMs).id,
-    },
-    terms.deadline,
-  )
-  return parseIdentity(id)
 }
 
 /**
