@@ -10,20 +10,14 @@ export function editSender(sender: Sender, ruling: Ruling): Sender {
   return { bundle_identifier, device, device_uuid, unique_user_id }
 }
 
-/**
- * Applies the edits of the rules to the `extra` column. Returns it as JSON; undefined if no field
- * remains.
- */
+/** Returns the edited `extra` column as JSON; undefined if no field remains. */
 export const editExtra = (extra: Extra, ruling: Ruling): string | undefined =>
   printExtra(extra && applyEdits(extra, 'extra', ruling))
 
 const printExtra = (extra: Extra): string | undefined =>
   extra === undefined || Object.keys(extra).length === 0 ? undefined : rowJson(extra)
 
-/**
- * Wraps `edit` so that it runs only once for each set of rules, even if many records of the request
- * need the result.
- */
+/** Wraps `edit` so that it runs only once for each set of rules. */
 function oncePerEdits<Edited>(
   part: EditedPart,
   edit: (ruling: Ruling) => Edited,
@@ -77,7 +71,7 @@ export function createRuledPrinter(options: {
       columns,
       { ...log, params },
       {
-        extra: printExtra(joinExtra(editSubmission(ruling), 'log', own as Extra)),
+        extra: printExtra(joinExtra(editSubmission(ruling), 'log', own)),
         // An edit can make an array that ClickHouse would change, so the edited event is not plain.
         print: rowJson,
         sampleRate: ruling.sampleRate,

@@ -15,6 +15,13 @@ import type { Admitted, Terms } from './acceptance.ts'
 import { rejection, type Entry } from './batch-entries.ts'
 import type { LogRecord } from './log-record.ts'
 
+interface Options {
+  store: IdempotencyStore
+  admitted: Pick<Admitted, 'sender' | 'context' | 'key'>
+  terms: Terms
+  turns: SenderTurns
+}
+
 /**
  * Assigns each log event its identity, or the error for which it is rejected. The identity comes
  * from the entry's own id, else from the key of the whole batch. Without either, it is a new
@@ -24,49 +31,19 @@ import type { LogRecord } from './log-record.ts'
  * @throws {IntakeError} the errors of `IdempotencyStore.reserve` for the key of the batch, which
  * refuse the whole request
  */
-export async function assignIdentities(
-  entries: readonly Entry[],
-  options: {
-    store: IdempotencyStore
-    admitted: Pick<Admitted, 'sender' | 'context' | 'key'>
-    terms: Terms
-    turns: SenderTurns
-  },
-): Promise<void> {
+export async function assignIdentities(entries: readonly Entry[], options: Options): Promise<void> {
   const { store, admitted, terms, turns } = options
   const { sender, context, key } = admitted
   const { apiKeyId, receivedAtMs: nowMs } = context
   const { retentionMs, deadline } = terms
   const fingerprint = createFingerprints(sender)
-  const whole = key === undefined ? undefined : await reserveBatch(key)
+  const whole =
+    key === undefined ? undefined : await reserveBatch(entries, { ...options, key, fingerprint })
   const findFirst = createRepeatFinder(fingerprint)
   await mapInTurns(entries, turns, identify)
   for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
 
-  /** Returns the identity from which the identities of the entries are derived. */
-  async function reserveBatch(batchKey: string): Promise<Identity> {
-    const contents = await mapInTurns(entries, turns, (entry) =>
-      'log' in entry ? [fingerprint(entry), identityPart(entry.log)] : null,
-    )
-    const id = await store.reserve(
-      {
-        scope: 'batches',
-        apiKeyId,
-        bundleIdentifier: sender.bundle_identifier,
-        deviceUuid: sender.device_uuid,
-        key: batchKey,
-        fingerprint: fingerprintOf(contents),
-        id: createIdentity(nowMs).id,
-      },
-      deadline,
-    )
-    return parseIdentity(id)
-  }
-
-  /**
-   * Returns a promise only for an entry whose own id must be reserved. Most entries need no
-   * reservation.
-   */
+  /** Returns a promise only for an entry whose own id must be reserved; most need none. */
   function identify(entry: Entry, index: number): Promise<void> | undefined {
     if (!('log' in entry)) return undefined
     try {
@@ -121,13 +98,34 @@ export async function assignIdentities(
   }
 }
 
-/** Returns the hash of the content of a log event. */
+/** Reserves the key of a batch for the identity from which those of its entries are derived. */
+async function reserveBatch(
+  entries: readonly Entry[],
+  options: Options & { key: string; fingerprint: Fingerprint },
+): Promise<Identity> {
+  const { store, admitted, terms, turns, key, fingerprint } = options
+  const { sender, context } = admitted
+  const contents = await mapInTurns(entries, turns, (entry) =>
+    'log' in entry ? [fingerprint(entry), identityPart(entry.log)] : null,
+  )
+  const id = await store.reserve(
+    {
+      scope: 'batches',
+      apiKeyId: context.apiKeyId,
+      bundleIdentifier: sender.bundle_identifier,
+      deviceUuid: sender.device_uuid,
+      key,
+      fingerprint: fingerprintOf(contents),
+      id: createIdentity(context.receivedAtMs).id,
+    },
+    terms.deadline,
+  )
+  return parseIdentity(id)
+}
+
 type Fingerprint = (record: LogRecord) => string
 
-/**
- * Creates a function that computes each fingerprint only once, on first use, because computing one
- * takes as long as printing the entry.
- */
+/** Computes each fingerprint once: computing one takes as long as printing the entry. */
 function createFingerprints(sender: Sender): Fingerprint {
   const known = new Map<LogRecord, string>()
   return (record) => {
@@ -141,20 +139,16 @@ function createFingerprints(sender: Sender): Fingerprint {
 }
 
 /**
- * Returns the part of an entry that determines its identity under a batch key: the client's id,
- * else the timestamp in milliseconds since 1970, else null. Retries with the same key must not
- * change this part.
+ * Returns the part of an entry that determines its identity under a batch key. Retries with the
+ * same key must not change it.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
 /**
- * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
- * event, or a different event, which is rejected.
- *
- * @returns a function to call for each entry with an id, in order; it returns the earlier entry, and
- * throws `duplicate_id` for a different event
+ * Returns a function that finds the earlier entry with the same id. Call it for each entry, in
+ * order. It throws `duplicate_id` if the earlier entry is another event.
  */
 function createRepeatFinder(
   fingerprint: Fingerprint,
