@@ -82,18 +82,13 @@ export interface AppOptions {
   log: Logger
   /** Counts what each API key holds in the queue; by default nothing counts it. */
   queueShares?: Pick<QueueShares, 'unsent'>
-  /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
-  /** The wall clock of the gateway, in milliseconds since 1970. */
   wallMs?: () => number
   sweepClock?: SweepClock | undefined
   /** @default 4,096 bytes of a body per second, ten seconds for a head */
   senders?: Partial<typeof slowestSenders> | undefined
-  /**
-   * Wraps the function that serves requests. The wrapper may respond itself, or change the
-   * response. By default the routes serve every request.
-   */
+  /** May respond itself, or change the response. By default the routes serve every request. */
   wrapHandler?: (serve: Handler) => Handler
 }
 

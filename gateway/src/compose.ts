@@ -55,24 +55,16 @@ interface Process {
   isDraining: () => boolean
 }
 
-/**
- * Gives a part to the owner, which later closes the parts in reverse order. So each part must be
- * created after the parts that it uses.
- */
+/** The owner closes parts in reverse order, so each is created after those that it uses. */
 type Own = Owner['own']
 
 interface Gateway {
-  /** Does not listen yet. */
   app: FastifyInstance
-  /** Opens the admin port. */
   startAdmin: () => Promise<{ port: number }>
   /** From now on connections close with their next response. */
   leave: () => void
 }
 
-/**
- * Creates the parts of the gateway and gives each to the owner.
- */
 export async function compose(gateway: Process): Promise<Gateway> {
   const { config, log, owner, isDraining } = gateway
   const { own } = owner
@@ -208,10 +200,7 @@ function measureAttachments(
   })
 }
 
-/**
- * Opens the main Redis connection. Only records and reservations that replicas must confirm use
- * other connections. Also creates the functions that log failures of the main connection.
- */
+/** Opens the main connection. Records and reservations that replicas must confirm use others. */
 function openRedis({ config, log, secrets, owner }: Process) {
   const onError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
@@ -222,10 +211,7 @@ function openRedis({ config, log, secrets, owner }: Process) {
     const help = helpOf('redis_could_lose_records')
     log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
   }
-  /**
-   * Creates a function that logs failures, but only while Redis is connected: when Redis is down,
-   * the connection already reports that.
-   */
+  /** When Redis is down, the connection already reports that. */
   function warnWhileConnected(message: string) {
     const warn = limitRepeats((err, omitted) =>
       log.warn({ err, omitted, help: redisHelp }, message),
@@ -239,7 +225,6 @@ function openRedis({ config, log, secrets, owner }: Process) {
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-/** Creates the queues, the store of reservations, and the checks that these are usable. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
@@ -325,10 +310,7 @@ function openShards(
   }
 }
 
-/**
- * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While
- * Redis is down, the gateway uses the values that it has already read.
- */
+/** While Redis is down, the gateway uses the values that it has already read. */
 function watchAccess(
   { config, log }: Process,
   redis: OpenRedis,
@@ -337,9 +319,8 @@ function watchAccess(
 ) {
   const { client, warnWhileConnected } = redis
   /**
-   * Creates a function that warns about entries that cannot be read. Such an entry affects only the
-   * API key, the retention or the rule that it describes. The warning contains the names of the
-   * entries, which reveal nothing of their content.
+   * Such an entry affects only the API key, the retention or the rule that it describes. The names
+   * of the entries reveal nothing of their content.
    */
   function warnOfUnreadable(what: string) {
     const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))

@@ -24,10 +24,7 @@ export interface ByteLease {
    * key; `malformed_http` after `release`: the client has disconnected, and the work should end
    */
   extend: (bytes: number) => void
-  /**
-   * Gives the bytes and the place back to the budget as soon as all work passed to `retainWhile`
-   * has settled. May be called repeatedly.
-   */
+  /** Gives all back as soon as work passed to `retainWhile` has settled. May be repeated. */
   release: () => void
   /** Keeps the bytes charged until `work` has settled, even if `release` is called before. */
   retainWhile<Result>(work: Promise<Result>): Promise<Result>
@@ -36,10 +33,7 @@ export interface ByteLease {
 declare module 'fastify' {
   /** The state of a request: all that later steps know of it from earlier ones. */
   interface FastifyRequest {
-    /**
-     * Undefined until `beforeBody` has checked the queue, and if the request did not arrive over a
-     * connection.
-     */
+    /** Undefined before `beforeBody`, and if the request did not arrive over a connection. */
     exchange: Exchange | undefined
     /** The API key of the sender; set before the body of any write operation is read. */
     apiKey: ApiKey | undefined
@@ -53,12 +47,10 @@ declare module 'fastify' {
      * the URL, because Fastify does not decorate such a request.
      */
     records: number | undefined
-    /** The span of the request; undefined if the request is not traced. */
     span: RequestSpan | undefined
   }
 }
 
-/** How Fastify makes requests. */
 export const requestOptions = {
   genReqId: () => randomUUID(),
   // Uses one logger for all requests, because creating a child logger for a request would cost more
@@ -76,13 +68,11 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('span')
 }
 
-/** Returns the API key of a request that has been authenticated. */
 export function requireApiKey({ apiKey }: FastifyRequest): ApiKey {
   if (apiKey === undefined) throw new Error('the request has not been authenticated')
   return apiKey
 }
 
-/** Returns the lease of a request that has a place for its body. */
 export function requireLease({ bodyLease }: FastifyRequest): ByteLease {
   if (bodyLease === undefined) throw new Error('the body of the request has not been leased')
   return bodyLease

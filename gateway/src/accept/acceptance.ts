@@ -16,9 +16,7 @@ export interface Admitted {
   kind: RecordKind
   sender: Sender
   context: RequestContext
-  /** The `Idempotency-Key` header; undefined if the request has none. */
   key: string | undefined
-  /** The operator's rules about records of this sender; undefined if there are none. */
   rules: SenderRules | undefined
   /** Whether nothing of the sender is stored; decided by `isStored`. */
   isSuppressed: boolean
@@ -32,25 +30,19 @@ export interface Terms {
 }
 
 /**
- * The steps of accepting records that are the same for every operation, in the order in which each
- * operation calls them. A step throws an `IntakeError` to refuse the whole request. The error
- * handler then counts the refusal, and gives back what the request has used of its key's limits,
- * unless its records may be stored.
+ * The steps of accepting records, in the order in which each operation calls them. A step throws an
+ * `IntakeError` to refuse the whole request. The error handler then counts the refusal, and gives
+ * back what the request has used of its key's limits, unless its records may be stored.
  */
 export interface Acceptance {
   /**
-   * Checks that the key may write for this sender now, and counts the contents of the request
-   * towards the limits of key and device.
-   *
-   * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take` throw
+   * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take`
+   * throw
    */
   admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted
   /** Starts the time for identifying and storing the records. */
   terms(admitted: Pick<Admitted, 'kind' | 'sender'>): Terms
-  /**
-   * Whether records of the sender are stored: not if it is suppressed (its records were erased with
-   * `--suppress`). Sets `admitted.isSuppressed`, by which `settle` counts.
-   */
+  /** Whether records of the sender are stored: not if it is suppressed. `settle` counts by it. */
   isStored(admitted: Admitted): boolean
   /** Counts what became of the records. A route can respond with nothing else than the result. */
   settle<Body>(admitted: Admitted, records: readonly Judged[], body: Body): Settled<Body>
@@ -115,19 +107,15 @@ export function createAcceptance(options: {
 }
 
 /**
- * Replaces lone surrogates in the identifiers by U+FFFD. `rowJson` would replace them anyway when
- * it writes the row as JSON. They are replaced here already, so that authorization, idempotency
- * and suppression use the same identifiers that are stored.
+ * Replaces lone surrogates in the identifiers by U+FFFD, as `rowJson` would: authorization,
+ * idempotency and suppression use the identifiers that are stored.
  */
 export function makeWellFormed(sender: Sender): void {
   sender.bundle_identifier = sender.bundle_identifier.toWellFormed()
   sender.unique_user_id = sender.unique_user_id.toWellFormed()
 }
 
-/**
- * Returns the country in upper case; undefined if it is not two letters, as in ISO 3166, or is XX,
- * which proxies send for an unknown country.
- */
+/** Returns the country in upper case. Proxies send XX for an unknown country. */
 function countryOf(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined
   const country = value.toUpperCase()

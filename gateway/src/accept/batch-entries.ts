@@ -6,10 +6,7 @@ import { unknownFields } from '../record/extra.ts'
 import { identityBytes, type Extra } from '../record/row.ts'
 import type { LogPrinter, LogRecord } from './log-record.ts'
 
-/**
- * An entry of a batch that has been read: a log event, or only the error for which it is rejected.
- * (`LogEntry` is the event as it was sent, alone or in a batch.)
- */
+/** A log event of a batch, or only the error for which it is rejected. */
 export type Entry = LogRecord | Rejected
 
 export interface Rejected {
@@ -22,10 +19,7 @@ const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 const entryDepthMax = limits.jsonDepth - 2
 /** The maximum size of a row in UTF-8: an entry with the device. */
 const bytesMax = limits.logBytes
-/**
- * Columns of at most this many UTF-16 units always fit into a row, because a unit takes at most
- * three bytes of UTF-8.
- */
+/** A unit of UTF-16 takes at most three bytes of UTF-8, so columns of this many always fit. */
 const unitsMax = (bytesMax - identityBytes) / 3
 
 /**
@@ -60,18 +54,14 @@ export function createEntryReader(options: {
   }
 }
 
-/**
- * Returns the error if it rejects only the entry. Rethrows any other error, which fails the whole
- * request.
- */
+/** Returns the error if it rejects only the entry; rethrows any other. */
 export function rejection(error: unknown): IntakeError {
   if (error instanceof IntakeError && error.status < 500) return error
   throw error
 }
 
 /**
- * Removes an invalid timestamp from a valid entry, and adds it to the unknown fields. A wrong clock
- * or calendar of the device must not cause a rejection.
+ * Makes an invalid timestamp an unknown field: a wrong clock or calendar must not reject an entry.
  */
 function takeTimestamp(entry: LogEntry, unknown: Extra): Extra {
   const { timestamp } = entry

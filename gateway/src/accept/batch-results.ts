@@ -5,9 +5,8 @@ import type { Entry } from './batch-entries.ts'
 import type { LogRecord } from './log-record.ts'
 
 /**
- * Returns the response to a batch, with the result of each entry in order. Only the first ten
- * rejected entries have details, so that a batch full of errors does not cause a response many
- * times its size.
+ * Returns the response to a batch. Only the first rejected entries have details, so that a batch
+ * full of errors does not cause a response many times its size.
  */
 export function batchResult(entries: readonly Entry[]): LogBatchResult {
   let rejected = 0
@@ -20,7 +19,6 @@ export function batchResult(entries: readonly Entry[]): LogBatchResult {
   return { message: 'Logs processed', accepted: entries.length - rejected, rejected, results }
 }
 
-/** @param number 1 for the first rejected entry of the batch, and so on */
 function rejectedResult(error: IntakeError, number: number): LogEntryResult {
   const { code, message, errors, members } = error
   if (number > limits.explainedEntries) return { status: 'rejected', code, ...members }
@@ -34,10 +32,7 @@ function acceptedResult(entry: LogRecord): LogEntryResult {
   return { status: isDropped ? 'dropped' : 'accepted', id: identity.id }
 }
 
-/**
- * Prints the response to a batch as JSON. Accepted entries, which are the most frequent, are
- * printed without `JSON.stringify`, which would take three times as long.
- */
+/** Prints accepted entries without `JSON.stringify`, which would take three times as long. */
 export function printBatchResult({ results, ...counts }: LogBatchResult): string {
   let printed = ''
   for (const one of results) {

@@ -34,12 +34,8 @@ const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
 
-/** A feedback form that has been read to its end and has a valid payload. */
 export interface Feedback extends FeedbackForm {
-  /**
-   * Whether images that cannot be stored are left out. If false, one such image causes the whole
-   * form to be refused.
-   */
+  /** Whether images that cannot be stored are left out, instead of refusing the form. */
   isLenient: boolean
   invalidEmail: InvalidEmail | undefined
 }
@@ -107,7 +103,6 @@ function sizeOf({ uploads, textBytes }: Feedback): RequestSize {
   return { kind: 'feedback', records: 1, attachmentBytes, bytes: textBytes + attachmentBytes }
 }
 
-/** Makes the body of the response. */
 function createdOf({ uploads, omitted, invalidEmail }: Feedback, id: string): FeedbackCreated {
   return {
     message: 'Feedback successfully created',
@@ -127,7 +122,6 @@ function attachmentResult(upload: Upload): AttachmentResult {
   return { status: 'stored', content_type: contentType, bytes: body.length, sha256 }
 }
 
-/** Reads a form to its end, and validates its payload. */
 export async function readFeedback(
   request: FastifyRequest,
   { turns, attachments }: { turns: Turns; attachments: AttachmentRules },
@@ -149,21 +143,13 @@ export async function readFeedback(
   return { ...form, isLenient: lenient, invalidEmail }
 }
 
-/**
- * Whether the request has `Prefer: handling=lenient` (RFC 7240). If it has, parts of the form that
- * cannot be stored are left out.
- */
+/** Whether the request has `Prefer: handling=lenient` (RFC 7240). */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']
   return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
 }
 
-/**
- * Returns the images of a form. If the form is lenient, file parts that cannot be stored are left
- * out.
- *
- * @throws {IntakeError} for the first such part, if the form is not lenient
- */
+/** @throws {IntakeError} for the first part that cannot be stored, if the form is not lenient */
 function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   return uploads.flatMap((upload: Upload) => {
     if ('image' in upload) return [upload.image]
@@ -172,10 +158,7 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   })
 }
 
-/**
- * Returns the content that identifies a feedback. A retry must have the same content as the first
- * attempt; a feedback with other content is a different one.
- */
+/** The content that identifies a feedback: a retry must have the same. */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
   return [
@@ -187,10 +170,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/**
- * Returns the feedback, and prints the columns of the sender and the `extra` column; applies the
- * edits of the rules first.
- */
+/** Prints the columns of the sender and `extra`, after the edits of the rules. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, print } = form
   const { feedback } = payload

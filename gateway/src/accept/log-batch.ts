@@ -18,22 +18,16 @@ import { createLogPrinter, rowsOf } from './log-record.ts'
 const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
-/** A batch whose entries are not validated yet; everything else in it is valid. */
 interface SentBatch {
   batch: LogBatchEnvelope
   /**
-   * Whether the document is plain (see `ParsedJson.isPlain`) and no entry has too many members and
-   * elements. If so, `checkJson` need not check the entries.
+   * Whether the document is plain and no entry has too many nodes; `checkJson` need not check it.
    */
   isPlain: boolean
-  /** The size of the JSON after decompression. */
   bytes: number
 }
 
-/**
- * Reads and validates the body of a request, except its entries: an invalid entry does not affect
- * the others.
- */
+/** Validates the body, except its entries: an invalid entry does not affect the others. */
 function readBatch(request: FastifyRequest): SentBatch {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
@@ -91,9 +85,8 @@ export function createAcceptBatch(options: {
 }
 
 /**
- * Charges the columns of the sender and the unknown fields of the batch to the lease, once for each
- * entry, because every row repeats them. Otherwise a small request with a large `device` would use
- * much uncharged memory.
+ * Charges to the lease what every row repeats. Otherwise a small request with a large `device`
+ * would use much uncharged memory.
  *
  * @throws {IntakeError} `body_too_large` when all rows together would repeat more than `bytesMax`
  * bytes, or more members and elements than a batch may have

@@ -14,7 +14,6 @@ export interface LogRecord {
   /** The row without the identity; empty if a rule leaves the event out. */
   columns: string
   ruling: Ruling | undefined
-  /** Undefined until it is assigned. */
   identity: Identity | undefined
   /** The earlier entry of the batch that has the same id and content; undefined if there is none. */
   first: LogRecord | undefined
@@ -23,16 +22,12 @@ export interface LogRecord {
 
 /** Prints the columns of the log events of one request; prints only once what they share. */
 export interface LogPrinter {
-  /** The text that each row repeats. */
   shared(): string
   /** Returns the row of an event without the identity; empty if a rule leaves the event out. */
   columns(log: LogEntry, unknown: Extra, ruling: Ruling | undefined): string
 }
 
-/**
- * @param submission the unknown fields of the submission, besides those of its events
- * @param print prints the values of this document
- */
+/** @param submission the unknown fields of the submission, besides those of its events */
 export function createLogPrinter(
   { context, sender, rules }: Pick<Admitted, 'context' | 'sender' | 'rules'>,
   submission: Extra,

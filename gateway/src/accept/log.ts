@@ -22,15 +22,12 @@ const validate = compileSchema(LogSubmission)
 const isId = compileCheck(LogEntry.properties.id)
 const knownFields = submissionFields('log')
 
-/** A valid body of `POST /api/log`. */
 interface SentLog {
   body: LogSubmission
   print: PrintJson
-  /** The size of the JSON after decompression. */
   bytes: number
 }
 
-/** Reads and validates the body of a request. */
 function readLog(request: FastifyRequest): SentLog {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
@@ -85,8 +82,8 @@ export function createAcceptLog(options: {
 }
 
 /**
- * Returns the event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp`
- * counts as an unknown field, because apps may have sent those names before they had a meaning.
+ * An invalid `id` or `timestamp` counts as an unknown field, because apps may have sent those names
+ * before they had a meaning.
  */
 function takeFields(sent: LogSubmission['log']): { log: LogEntry; unknown: Extra } {
   const { event, params } = sent

@@ -7,9 +7,9 @@ export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
   checkQueue(): void
   /**
-   * Returns the current time for an arriving record, in milliseconds since 1970. Reads and checks
-   * the clock in one step, because the clock may have jumped since the request was admitted.
+   * Reads and checks the clock in one step: it may have jumped since the request was admitted.
    *
+   * @returns milliseconds since 1970
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
    * Redis's, or shows a time that the tables reject
    */
@@ -22,16 +22,11 @@ export interface Admission {
    * records of this kind, or while the API key is over its share of it
    */
   requireRoom(kind: RecordKind, apiKeyId: string): void
-  /** The problems of Redis, by code; empty if there are none. */
   redisProblems(): RedisProblems
-  /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
   /** The ids of the API keys that are over their share of the queue for records of this kind. */
   readonly overShare: Readonly<Record<RecordKind, ReadonlySet<string>>>
-  /**
-   * What is wrong with this gateway's clock, in words for an operator; undefined if nothing is
-   * wrong.
-   */
+  /** What is wrong with this gateway's clock, for an operator; undefined if nothing is. */
   clockSkew(): string | undefined
 }
 
@@ -134,8 +129,7 @@ function problemsOf(state: RedisState | undefined, lost: readonly number[] = [])
 interface CheckedTime {
   nowMs: number
   /**
-   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined while the difference is
-   * within the limit, or Redis's clock is unknown.
+   * How far `nowMs` is ahead of Redis's clock; undefined within the limit, and if that is unknown.
    */
   skewMs: number | undefined
   /**

@@ -43,7 +43,6 @@ const requestFields = [
   '*',
 ] as const
 
-/** Response header fields that a page may read. */
 const exposedFields = [
   'Retry-After',
   'Date',
@@ -53,8 +52,7 @@ const exposedFields = [
 ] as const
 
 /**
- * Creates the CORS handling that lets pages of other origins send requests to `/api/`. Returns
- * undefined if no other origin is allowed.
+ * Lets pages of other origins send requests to `/api/`; undefined if none may.
  *
  * @param options.addresses limits the preflight requests of each address, because they have no key
  */

@@ -14,14 +14,9 @@ export interface FleetCounter {
    * @returns the sum over all gateways
    */
   add(amount: number, max: number): number
-  /** The sum over all gateways. */
   total(): number
-  /** Milliseconds until the window ends. */
   msLeft(): number
-  /**
-   * Until the window ends, keeps reading what the other gateways count, even if this gateway counts
-   * nothing.
-   */
+  /** Keeps reading until the window ends, even if this gateway counts nothing. */
   follow(): void
 }
 
@@ -45,7 +40,6 @@ class Counter implements FleetCounter {
   readonly windowMs: number
   /** The end of the window, in milliseconds of `clock.now()`. */
   endsAt = -Infinity
-  /** The amount that this gateway has counted. */
   own = 0
   /** The part of `own` that was sent to Redis, where the other gateways read it. */
   sent = 0

@@ -51,10 +51,7 @@ export class KeyLimiter {
     this.#wallMs = wallMs
   }
 
-  /**
-   * Returns what a key has used, with its limits as they are now. The counters of a day are opened
-   * when the day begins.
-   */
+  /** Returns what a key has used, with its limits as they are now. */
   usageOf(key: ApiKey): KeyUsage {
     let usage = this.#usages.get(key.id)
     if (usage === undefined) {
@@ -76,10 +73,7 @@ export class KeyLimiter {
     return usage
   }
 
-  /**
-   * Counts a request. Returns the requests of this minute, including this one, the limit for them,
-   * and the milliseconds until the minute ends.
-   */
+  /** Counts a request; `requests` includes it. */
   countRequest({ requests, max }: KeyUsage): { requests: number; max: number; msLeft: number } {
     return {
       requests: requests.add(1, max.requestsPerMinute),
@@ -194,7 +188,6 @@ export class KeyLimiter {
   }
 }
 
-/** Counts the contents of a request towards the limits of its key, or takes them back. */
 function count(
   used: readonly Used[],
   { size, max, sign }: { size: RequestSize; max: KeyUsage['max']; sign: 1 | -1 },

@@ -3,13 +3,9 @@ import { dayMs, limits, type RecordKind } from '@intake/contract'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 import { limitNames, limitTable, type Limit, type LimitName, type Unit } from './limits.ts'
 
-/**
- * The length of the window in which a day is counted: longer than a day, so that the window does
- * not end before the day does.
- */
+/** Longer than a day, so that the window does not end before the day does. */
 const dayWindowMs = dayMs + 3_600_000
 
-/** What a key has used of one limit. */
 export interface Used {
   name: LimitName
   limit: Limit & { unit: Unit }
@@ -18,7 +14,6 @@ export interface Used {
 
 type ByKind = Record<RecordKind, readonly Used[]>
 
-/** What a key has used of its limits. */
 export interface KeyUsage {
   /** The key's own limits, from which `max` and `hasBudget` follow. */
   own: ApiKey['limits']
@@ -42,7 +37,6 @@ interface Day {
   used: ByKind
 }
 
-/** Opens the counters of a minute, for a key that has sent nothing yet. */
 export function openMinute(
   counters: Pick<FleetCounters, 'open'>,
   { id, limits: own }: ApiKey,
@@ -67,8 +61,7 @@ export function openMinute(
 }
 
 /**
- * Opens the counters of a day, and calls `follow` on them, so that even a gateway that has counted
- * nothing knows when a budget is spent.
+ * Follows the counters, so that a gateway that has counted nothing knows when a budget is spent.
  */
 export function openDay(
   counters: Pick<FleetCounters, 'open'>,

@@ -2,7 +2,6 @@ import type { KeyLimitName } from '@intake/access'
 import type { GatewayConfig } from '@intake/config'
 import { IntakeError, type RecordKind } from '@intake/contract'
 
-/** The contents of a request. */
 export interface RequestSize {
   kind: RecordKind
   /** The number of log events; 1 for a feedback. */
@@ -14,24 +13,16 @@ export interface RequestSize {
 
 export type Unit = Exclude<keyof RequestSize, 'kind'>
 
-/** A limit for what an API key sends, or a device of it. */
 export interface Limit {
   /** The setting with the limit of keys that have no limit of their own; undefined: unlimited. */
   setting: keyof GatewayConfig | undefined
-  /**
-   * A key is limited in all gateways together (see `FleetCounter`), each of its devices in one
-   * gateway (see `DeviceLimits`).
-   */
+  /** A key is limited in all gateways together, each of its devices in one gateway. */
   scope: 'key' | 'device'
   window: 'minute' | 'day'
   /** What is counted: requests, or a part of their contents. */
   unit: Unit | 'requests'
-  /** The kinds of record to which it applies. */
   kinds: readonly RecordKind[]
-  /**
-   * The name of the count that the gateways share, after the id of the key. Budgets have counts for
-   * each day (see `dayCountName`).
-   */
+  /** The name of the shared count after the key's id. Budgets have one a day (`dayCountName`). */
   count: string
   /** What is counted, in the text of the error. */
   what: string
@@ -109,7 +100,6 @@ export const limitTable = {
 export type LimitName = keyof typeof limitTable
 export const limitNames = Object.keys(limitTable) as LimitName[]
 
-/** Returns the limits of keys that have none of their own. */
 export function defaultLimits(config: GatewayConfig): Record<LimitName, number> {
   const maxOf = ({ setting }: Limit) => (setting === undefined ? Infinity : Number(config[setting]))
   return Object.fromEntries(limitNames.map((name) => [name, maxOf(limitTable[name])])) as Record<
@@ -118,7 +108,6 @@ export function defaultLimits(config: GatewayConfig): Record<LimitName, number> 
   >
 }
 
-/** Returns the error for whatever a limit per minute refuses. */
 export function limited(detail: string, msLeft: number): IntakeError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
   return new IntakeError('rate_limited', detail, { retryAfterSeconds })

@@ -24,8 +24,7 @@ export interface QueueShares {
 /** A key may hold this many times the memory that is free. */
 const perFree = 2
 /**
- * While the oldest waiting frame is younger, workers keep up, and what fills the memory is
- * something else than the queue.
+ * While the oldest waiting frame is younger, workers keep up: the queue is not what fills memory.
  */
 const backlogMsMin = 2_000
 const intervalMs = 1_000
@@ -92,9 +91,7 @@ export function startQueueShares(options: {
   return { unsent, over, close: polling.close }
 }
 
-/** The bytes that each API key has put into the queue, counted by all gateways. */
 interface QueuedBytes {
-  /** Adds this gateway's counts in `unsent` to those in Redis, and takes them out of `unsent`. */
   send(): Promise<void>
   /**
    * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
@@ -115,7 +112,6 @@ const expirySeconds = (bucketsMax * bucketMs) / 1_000
 
 type Counts = ReadonlyMap<string, number>
 
-/** The Redis key of the hash for ten minutes, which maps API key ids to bytes. */
 const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
 
 /** @param options.wallMs the gateway's clock, in milliseconds since 1970 */

@@ -3,16 +3,11 @@ import { isDamaged, type Redis } from '@intake/redis'
 
 export interface SharedCount {
   total: number
-  /** Milliseconds until the window ends. */
   msLeft: number
 }
 
-/** The counts that the gateways share. */
 export interface SharedCounts {
-  /**
-   * Adds an amount to each of these counts, and resolves to their totals. The window of a count
-   * begins when something is first added to it.
-   */
+  /** Resolves to the totals. A window begins when something is first added to its count. */
   add(
     counted: readonly { name: string; amount: number; windowMs: number }[],
   ): Promise<SharedCount[]>

@@ -20,7 +20,6 @@ export interface DeviceLimits {
     size: { kind: RecordKind; records: number; attachmentBytes: number },
     eventsMax: number,
   ): boolean
-  /** Milliseconds until a device that was refused may send again. */
   msLeft(kind: RecordKind): number
   /** The memory that the counts use. It does not depend on the number of devices. */
   readonly bytes: number
@@ -34,10 +33,8 @@ const deviceWidth: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 
 const mebibyte = 1024 * 1024
 
 /**
- * Creates the limits of one gateway.
- *
- * @param options.feedbackMax the number of feedback records that a device may send in a minute;
- * each mebibyte of attachments, rounded up, counts as one more feedback
+ * @param options.feedbackMax records that a device may send in a minute; each mebibyte of
+ * attachments, rounded up, counts as one more
  */
 export function createDeviceLimits(options: {
   feedbackMax: number
@@ -63,12 +60,8 @@ export function createDeviceLimits(options: {
  * It needs half a megabyte of memory for any number of addresses.
  */
 export interface AddressLimit {
-  /**
-   * Counts one action of the address that sent the request; returns false if the address has
-   * reached its limit.
-   */
+  /** Counts one action; returns false if the address has reached its limit. */
   take(request: IncomingMessage): boolean
-  /** Milliseconds until an address that was refused may try again. */
   msLeft(): number
 }
 
@@ -99,7 +92,6 @@ export interface WindowSketch {
    * @returns whether the amount was counted
    */
   take(sender: { account: string; member: string }, amount: number, max: number): boolean
-  /** Milliseconds until the window ends. */
   msLeft(): number
   readonly bytes: number
 }

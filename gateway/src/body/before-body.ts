@@ -12,19 +12,16 @@ import type { KeyUsage } from '../admission/key-usage.ts'
 import { limited } from '../admission/limits.ts'
 import type { AddressLimit } from '../admission/sketch-limits.ts'
 
-/** What the requests of an operation may be, and the memory for their bodies. */
 export interface Operation {
   kind: RecordKind
   /** The maximum size of the body as it is sent. */
   bodyBytesMax: number
   /** Whether bytes beyond `bodyBytesMax` are read and discarded; default: never. */
   readsPast?: (request: FastifyRequest) => boolean
-  /** The content codings that the operation accepts. */
   codings: readonly string[]
   budget: ByteBudget
 }
 
-/** Creates the hook that checks the requests of an operation before their bodies are read. */
 export type BeforeBody = (operation: Operation) => onRequestHookHandler
 
 /**
@@ -110,9 +107,8 @@ function checkOrigin(
 }
 
 /**
- * Counts a request, and adds the header fields of draft-ietf-httpapi-ratelimit-headers-06 to the
- * response: the limit, the remaining requests and the seconds until the window ends, as far as this
- * gateway knows them.
+ * Adds the header fields of draft-ietf-httpapi-ratelimit-headers-06, as far as this gateway knows
+ * the counts of the others.
  */
 function countRequest(
   limiter: Pick<KeyLimiter, 'countRequest'>,
@@ -130,8 +126,6 @@ function countRequest(
 }
 
 /**
- * Opens the lease for the body of a request.
- *
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, except if
  * `readsPast` returns true; `busy` when the budget has no room for the request now
  */
@@ -167,7 +161,7 @@ export function requireKeyNow(
 }
 
 /**
- * Finds the API key of a request, which becomes its `apiKey`; undefined if it has no valid one.
+ * Finds the API key, which becomes `request.apiKey`; undefined if it is not valid.
  *
  * @throws {IntakeError} `key_suspended`
  */

@@ -4,12 +4,10 @@ import type { ByteLease } from '../request.ts'
 
 export interface ByteBudget {
   /**
-   * Opens the lease of one request. The lease takes one of the places for requests in flight. It
-   * takes no bytes yet: bytes are charged as they arrive.
+   * Takes a place for a request in flight, and no bytes yet: they are charged as they arrive.
    *
    * @param options.account the API key that is charged
-   * @param options.expectedBytes the declared length; so many bytes must be available now, but they
-   * are not reserved
+   * @param options.expectedBytes so many bytes must be available now, but they are not reserved
    * @throws {IntakeError} `busy`
    */
   lease(options: { account: string; expectedBytes: number }): ByteLease
@@ -17,12 +15,7 @@ export interface ByteBudget {
   bytesUsed(): number
 }
 
-/**
- * Creates a budget that limits the memory for request bodies of one kind. No API key gets more than
- * its share (see `Shares`).
- *
- * @param options.requests places for requests in flight, shared by all kinds
- */
+/** @param options.requests places for requests in flight, shared by all kinds */
 export function createByteBudget(options: { bytesMax: number; requests: Shares }): ByteBudget {
   const bytes = createShares(options.bytesMax)
   const { requests, bytesMax } = options
@@ -85,12 +78,9 @@ export interface Shares {
    * most `accountTimesFree` times the amount that then remains free.
    */
   hasRoom(account: string, amount: number): boolean
-  /**
-   * Takes `amount` for the account. Returns false and takes nothing if `amount` is not available.
-   */
+  /** Returns false and takes nothing if `amount` is not available. */
   take(account: string, amount: number): boolean
   giveBack(account: string, amount: number): void
-  /** The amount that all accounts together have taken. */
   used(): number
 }
 

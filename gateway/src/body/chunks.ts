@@ -1,6 +1,6 @@
 /**
- * Collects the chunks of a stream as long as they have at most `bytesMax` bytes together. This is a
- * class because each request creates one, and an object of a class is cheap to create.
+ * Keeps the chunks of a stream of at most `bytesMax` bytes. A class, because each request creates
+ * one, and an object of a class is cheap to create.
  */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */
@@ -27,7 +27,6 @@ export class Chunks {
     return true
   }
 
-  /** Returns all bytes. Call it once, after the end of the stream. */
   concat(): Buffer {
     const [only] = this.#kept
     return this.#kept.length === 1 && only !== undefined

@@ -8,11 +8,7 @@ export function contentCoding(request: FastifyRequest): string | undefined {
   return coding === 'x-gzip' ? 'gzip' : coding
 }
 
-/**
- * Refuses a body with a content coding that the operation does not accept, before the body is read.
- *
- * @throws {IntakeError} `unsupported_encoding`
- */
+/** @throws {IntakeError} `unsupported_encoding` */
 export function requireCoding(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -9,10 +9,7 @@ const chunkBytes = 64 * 1024
  * larger was built to exhaust memory.
  */
 const expansionMax = 200
-/**
- * A decompressed body of up to this size is allowed even if it was much smaller before
- * decompression.
- */
+/** A body may become this large even if it was much smaller before. */
 const expansionFreeBytes = 64 * 1024
 /**
  * A body is decompressed in one call if it has at most this size, both compressed and decompressed.
@@ -55,10 +52,7 @@ export async function gunzip(
   return chunks.concat()
 }
 
-/**
- * Decompresses a small body. Returns undefined if the body is large or damaged, or if it exceeds
- * `bytesMax` after decompression.
- */
+/** Returns undefined if the body is large or damaged, or exceeds `bytesMax` after decompression. */
 function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length < sizeBytes || body.length > atOnceBytes) return undefined
   const bytes = body.readUInt32LE(body.length - sizeBytes)

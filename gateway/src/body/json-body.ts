@@ -68,7 +68,6 @@ const utf8Labels: ReadonlySet<string> = new Set([
   'ascii',
 ])
 
-/** A request whose body has arrived. */
 interface Arrived {
   body: Buffer
   request: FastifyRequest

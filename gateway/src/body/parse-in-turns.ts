@@ -13,8 +13,7 @@ import { type Turns } from '@intake/http-edge'
 const shortJsonBytes = 64 * 1024
 
 /**
- * Parses a JSON document like `parseJson`. A document that is not small waits for the turn of its
- * API key, so that no API key keeps the event loop busy.
+ * Parses like `parseJson`. A document that is not small waits for the turn of its API key.
  *
  * @param options.account the API key of the request
  */

@@ -61,10 +61,7 @@ export function bodyTooLarge(bytesMax: number): IntakeError {
   return new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
 }
 
-/**
- * This many chunks of a body may have any size. Further chunks must have `chunkBytesMin` bytes on
- * average.
- */
+/** Further chunks must have `chunkBytesMin` bytes on average. */
 const freeChunks = 1_024
 const chunkBytesMin = 16
 

@@ -21,14 +21,12 @@ export interface GroupCommit {
 /** The rows of one request, which waits for all of them with one promise. */
 interface Appended {
   rows: number
-  /** The number of rows that have not settled yet. */
   left: number
   failures: IntakeError[] | undefined
   resolve: () => void
   reject: (error: IntakeError) => void
 }
 
-/** A row that is not in a frame yet. */
 interface Waiting {
   row: Row
   /** The time by which the row must be stored, in milliseconds of `clock.now()`. */
@@ -42,16 +40,10 @@ const framesInFlightMax = 4
  * frames: a frame costs Redis and the worker as much as about fifty rows. A lone row does not wait.
  */
 const frameIntervalMs = 4
-/**
- * Replaces `frameIntervalMs` when CPU time is scarce, because a few full frames then finish sooner
- * than many small ones.
- */
+/** For when CPU time is scarce: a few full frames then finish sooner than many small ones. */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/**
- * The maximum difference between the deadlines of a frame's first row and its other rows. All rows
- * of a frame settle together, so the deadlines must be similar.
- */
+/** All rows of a frame settle together, so their deadlines must be similar. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
@@ -157,8 +149,8 @@ class Commit implements GroupCommit {
   }
 
   /**
-   * Takes the oldest row and as many rows of its partition as fit into one frame. Rejects rows that
-   * can no longer be stored in time; they are certainly not stored.
+   * Takes the oldest row and as many rows of its partition as fit. Rejects rows that can no longer
+   * be stored in time: these are certainly not stored.
    */
   #takeFrame(): Waiting[] {
     const { acceptanceMsMax, clock, wallMs } = this.#options

@@ -25,7 +25,6 @@ export interface RecordConnections {
   feedback: RecordConnection
   outcomes: RecordConnection
   reserve: Reserve
-  /** Closes the connections that `openRecordConnections` has opened. */
   close(): void
 }
 
@@ -92,10 +91,7 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
   }
 }
 
-/**
- * Makes reservations wait for the same replicas as records: if a reservation were lost but its
- * record survived, a repeated request would store the record a second time.
- */
+/** If a reservation were lost but its record survived, a repeat would store the record again. */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>
     acks.confirm({ key: call.keys[0]!, hasWritten: (reply) => reply === 'reserved' }, () =>

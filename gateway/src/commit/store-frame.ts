@@ -4,10 +4,8 @@ import type { FrameProducer } from '@intake/queue/produce'
 import type { Row } from '../record/row.ts'
 import type { StartEnqueue } from './trace-enqueue.ts'
 
-/** A frame that is on stable storage. */
 export interface StoredFrame {
   rows: number
-  /** The compressed size. */
   bytes: number
   /** Milliseconds from the arrival of the frame's oldest row until the frame was stored. */
   ms: number

@@ -2,10 +2,7 @@ import type { RecordKind } from '@intake/contract'
 import type { RequestSpan, Span, Tracing } from '@intake/tracing'
 import type { Row } from '../record/row.ts'
 
-/**
- * Starts the span of a frame, and links the traced requests of the frame to the span. Returns
- * undefined if none of the requests is traced.
- */
+/** Links the traced requests of a frame to its span; undefined if none is traced. */
 export type StartEnqueue = (rows: readonly Row[]) => Span | undefined
 
 export function createStartEnqueue(tracing: Tracing, kind: RecordKind): StartEnqueue {

@@ -16,7 +16,6 @@ import { noRoute } from './no-route.ts'
 import { mayBeStored } from '../commit/may-be-stored.ts'
 import type { Outcomes } from '../report/outcomes.ts'
 
-/** Turns the errors of hooks and routes into responses. */
 export const errorHandler = fp(
   async (app: FastifyInstance, options: { outcomes: Pick<Outcomes, 'refused'> }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
@@ -51,8 +50,7 @@ export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
 }
 
 /**
- * Creates the function that counts what the edge refuses (a request, or bytes that are not a
- * request) and makes the body of the response.
+ * Counts what the edge refuses, and makes the body of the response.
  *
  * @param cors undefined if pages of other origins may not read the response
  */
@@ -113,10 +111,7 @@ function sendProblem(
 
 const asIs = (body: unknown) => body as string
 
-/**
- * Whether the declared body is small enough to be read and discarded, so that the connection can be
- * kept open.
- */
+/** Whether the body is small enough to be discarded, so that the connection can remain. */
 function isSmall(headers: IncomingHttpHeaders): boolean {
   return (
     headers['transfer-encoding'] === undefined &&
@@ -124,10 +119,7 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
   )
 }
 
-/**
- * Lengthens a delay by a random part of itself, so that clients that were refused together do not
- * retry together. A delay of one second is not changed.
- */
+/** Clients that were refused together must not retry together. */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
 }

@@ -1,10 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 
-/**
- * The catalogue error for each error code of Fastify and its plugins. An error with any other code
- * is a bug in the gateway, and becomes `internal_error`.
- */
+/** An error of Fastify with any other code is a bug in the gateway: `internal_error`. */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
@@ -22,7 +19,6 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
 export const isGone = ({ raw }: FastifyRequest) =>
   !raw.complete && (raw.destroyed || raw.socket.readableEnded)
 
-/** Converts any error to an error of the catalogue. */
 export function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
   if (error instanceof IntakeError) return error
   if (isGone(request)) {

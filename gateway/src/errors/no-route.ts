@@ -5,9 +5,7 @@ import { operationPaths, pathOf } from '../report/operation.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/**
- * Returns the error for a request that has no route, and sets `Allow` if its path has other methods.
- */
+/** Sets `Allow` if the path has other methods. */
 export function noRoute(
   app: FastifyInstance,
   request: FastifyRequest,

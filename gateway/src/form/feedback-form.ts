@@ -12,22 +12,17 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  /** Prints values of the payload. */
   print: PrintJson
   textBytes: number
   /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
-  /**
-   * The text parts other than the payload, by name; several parts of the same name become a list.
-   */
+  /** The other text parts, by name; several of the same name become a list. */
   fields: Record<string, string | string[]>
-  /** The text parts that exceeded the limits; undefined if there are none. */
   omitted: Omitted | undefined
 }
 
 /**
- * Makes the parser emit every part, including text parts, as a stream of bytes, so that nothing is
- * silently truncated or decoded.
+ * Makes the parser emit every part as a stream of bytes, so that nothing is truncated or decoded.
  */
 export function multipartOptions(formBytesMax: number): FastifyMultipartBaseOptions {
   return {
@@ -112,14 +107,10 @@ function asRefusal(cause: unknown, reason = 'The form cannot be parsed.'): Intak
   return new IntakeError('invalid_multipart', reason, { cause })
 }
 
-/** The error codes of the parser for too many parts. */
 const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
 /**
- * Collects the text parts.
- *
- * @param room the number of bytes for the text parts: the maximum size of the payload minus its
- * actual size
+ * @param room the number of bytes that the payload leaves for the text parts
  * @param omitted counts the parts that do not fit
  */
 function fieldsOf(

@@ -7,14 +7,12 @@ import { imageTypeOf } from './image-type.ts'
 import { readUpload, type AttachmentRules, type Upload } from './upload.ts'
 
 export interface FormParts {
-  /** The number of parts that the parser has emitted. */
   count: number
   payload?: Buffer
   /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
   /** The text parts other than the payload, in their order. */
   texts: { name: string; text: Buffer }[]
-  /** The text parts that exceeded the limits and were discarded. */
   omitted: Omitted
 }
 
@@ -24,8 +22,6 @@ export interface Omitted {
 }
 
 /**
- * Reads every part of a form to its end.
- *
  * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`; and the
  * errors of the parser
  */
@@ -93,10 +89,7 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/**
- * The maximum length of a part's name. It is below the 80 KiB after which the parser truncates a
- * header.
- */
+/** It is below the 80 KiB after which the parser truncates a header. */
 const nameLengthMax = 16 * 1024
 
 /** Whether a part is a file. Some clients send the media type of an image without a file name. */
@@ -104,10 +97,7 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }
 
-/**
- * Whether a part is named `attachments`, `attachments[]` or `attachments[0]`. Many form libraries
- * write the name of a repeated part with brackets.
- */
+/** Many form libraries write the name of a repeated part with brackets. */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 interface Text {
@@ -116,10 +106,7 @@ interface Text {
   bytes: number
 }
 
-/**
- * Creates a function that reads a text part to its end. The parts that the function keeps have
- * together at most the maximum size of a payload; a part that would exceed it is discarded.
- */
+/** The parts that the function keeps have together at most the maximum size of a payload. */
 function createTextReader(lease: ByteLease) {
   let kept = 0
   let leased = 0

@@ -7,14 +7,10 @@ import { areChunksTooSmall, bodyTooLarge, chunksTooSmall } from '../body/read-bo
  * (docs/decisions/0007-multipart-parser.md).
  */
 export interface FormWatch {
-  /**
-   * Number of parts whose delimiters have arrived, including parts that the parser skips because it
-   * cannot read them.
-   */
+  /** The delimiters that have arrived, including those of parts that the parser skips. */
   parts(): number
   /**
-   * The reason why the parser skips parts or does not find the end of the form; undefined if the
-   * delimiters give no reason.
+   * Why the parser skips parts or does not find the end; undefined if the delimiters do not say.
    */
   reason(): string | undefined
   /**
@@ -25,13 +21,9 @@ export interface FormWatch {
   close(): void
 }
 
-/**
- * The parser must end within this number of event-loop turns after the whole form has arrived. A
- * few turns are enough, because the parser has no more I/O to wait for.
- */
+/** The parser must end so soon after the whole form has arrived: it has no more I/O to wait for. */
 const turnsAfterEnd = 1_000
 
-/** @param bytesMax maximum size of the whole form */
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiters = new DelimiterSearch(boundaryOf(raw.headers['content-type']))
   let chunks = 0
@@ -74,23 +66,15 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   }
 }
 
-/** Finds the delimiters of a form in its chunks. */
 class DelimiterSearch {
-  /** The number of delimiters before the one that ends the form. */
   parts = 0
   /** Whether a line break does not follow a delimiter. */
   hasLoose = false
   #hasEnded = false
   readonly #delimiter: Buffer
-  /**
-   * A delimiter and the two bytes after it can be split between two chunks. Each chunk then
-   * contains at most this many of these bytes.
-   */
+  /** If a delimiter and the two bytes after it are split, a chunk has at most so many of them. */
   readonly #overlap: number
-  /**
-   * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
-   * break, because the first delimiter of a form has no line break before it.
-   */
+  /** The last bytes, which may begin a delimiter. The first one has no line break before it. */
   #tail: Buffer = Buffer.from('\r\n')
 
   constructor(boundary: string) {
@@ -131,10 +115,7 @@ class DelimiterSearch {
 
 const dashes = Buffer.from('--')
 const lineBreak = Buffer.from('\r\n')
-/**
- * The error for a boundary that CR LF does not follow. RFC 2046 allows blanks between the two; the
- * parser does not.
- */
+/** RFC 2046 allows blanks between a boundary and CR LF; the parser does not. */
 const looseDelimiter = 'CR LF must follow each boundary at once: no blanks, and no LF alone.'
 
 /** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
@@ -147,8 +128,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/**
- * The boundaries that are accepted. RFC 2046 allows fewer: at most 70 characters, and not all
- * characters that this pattern allows.
- */
+/** RFC 2046 allows fewer: at most 70 characters, and not all of these. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -19,9 +19,7 @@ function any(bytes: number): undefined[] {
   return Array.from({ length: bytes })
 }
 
-/**
- * The file brands of the HEIF family (ISO/IEC 23008-12, AVIF), for single images and for sequences.
- */
+/** The brands of the HEIF family, for single images and for sequences. */
 const brands: ReadonlyMap<string, string> = new Map([
   ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'].map(
     (brand) => [brand, 'image/heic'] as const,
@@ -32,14 +30,10 @@ const brands: ReadonlyMap<string, string> = new Map([
 /** Brands that name only the family of formats, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/**
- * Only this many bytes at the beginning of a file are searched for brands; no real file needs more.
- */
+/** No real file needs more. */
 const brandBytesMax = 1_024
 
-/**
- * Returns the media type of an image by its first bytes; undefined if it is not an accepted image.
- */
+/** Returns the media type by the first bytes; undefined if it is not an accepted image. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const found = signatures.find(([, signature]) =>
     signature.every((byte, at) => byte === undefined || bytes[at] === byte),
@@ -47,10 +41,7 @@ export function imageTypeOf(bytes: Buffer): string | undefined {
   return found === undefined ? heifTypeOf(bytes) : found[0]
 }
 
-/**
- * Returns the media type of the first brand that names a format, else `image/heif` if there is a
- * common brand. The major brand comes first.
- */
+/** The major brand comes first. */
 function heifTypeOf(bytes: Buffer): string | undefined {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)

@@ -10,11 +10,8 @@ import { imageTypeOf } from './image-type.ts'
 /** A larger file is joined in one turn of the event loop and examined in another. */
 const bytesPerTurn = 1024 * 1024
 
-/** The limits for attachments, and whether their metadata is kept. */
 export interface AttachmentRules {
-  /** The maximum size of one file. */
   bytesMax: number
-  /** The maximum size of a form with all its parts. */
   formBytesMax: number
   pixelsMax: number
   /** Whether images are stored as they were sent, with their metadata. */
@@ -24,16 +21,13 @@ export interface AttachmentRules {
 export interface Image {
   /** The bytes to store: the image without its metadata, unless metadata is kept. */
   body: Buffer
-  /**
-   * The media type. It is determined from the bytes, never from the file name or the declared type.
-   */
+  /** The media type by the bytes, never by the file name or the declared type. */
   contentType: string
   extension: string
-  /** The hash of `body`, in hexadecimal. */
   sha256: string
   /**
-   * The hash of the image as it was sent, in hexadecimal. It identifies the image in a retry, even
-   * if another version of the gateway removes different metadata.
+   * The hash of the image as it was sent. It identifies the image in a retry, even if another
+   * version of the gateway removes other metadata.
    */
   sentSha256: string
 }

@@ -40,7 +40,6 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: () => number
-  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   fingerprint: () => string
   deadline: number
@@ -76,10 +75,7 @@ export function assignIdentity(options: {
   }
 }
 
-/**
- * Creates the error for a key that belongs to another record. The record that was sent is not
- * stored, so a success with the id of the other record would be wrong.
- */
+/** The record that was sent is not stored, so a success with the id of another would be wrong. */
 function otherRecord(): IntakeError {
   return new IntakeError(
     'idempotency_key_reused',
@@ -87,27 +83,19 @@ function otherRecord(): IntakeError {
   )
 }
 
-/** Whether a time is plausible: not older than `ageMs`, and at most 10 minutes after `nowMs`. */
 function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
   return timeMs >= nowMs - ageMs && timeMs <= nowMs + limits.eventAheadMs
 }
 
-/**
- * Returns the maximum age of an event, in milliseconds: 30 days, or the retention if that is
- * shorter.
- *
- * @param retentionMs undefined if records are kept without limit
- */
+/** The maximum age of an event: 30 days, or the retention if that is shorter. */
 function ageMax(retentionMs: number | undefined): number {
   return Math.min(limits.eventAgeMs, retentionMs ?? Infinity)
 }
 
 /**
- * Returns the time of an event, in milliseconds since 1970: the time that the device sent, if it is
- * plausible, otherwise `nowMs`.
+ * Returns the time that the device sent, if it is plausible, otherwise `nowMs`.
  *
- * @param timestamp the time that the device sent, in ISO 8601
- * @param nowMs when the event arrived, in milliseconds since 1970
+ * @param timestamp in ISO 8601
  * @param retentionMs undefined if records are kept without limit
  */
 export function eventTimeMs(

@@ -19,17 +19,13 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
   return unknown
 }
 
-/**
- * Returns the names of the known fields of a submission: the sender's fields, and the field that
- * contains the record.
- */
+/** The sender's fields, and the field that contains the record. */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
 /**
- * Adds the unknown fields of a record, under the name `record`, to the unknown fields of its
- * submission. If the submission has an unknown field of the same name, that field becomes a list of
- * both values.
+ * Adds the unknown fields of a record, under the name `record`, to those of its submission. A field
+ * of the same name becomes a list of both values.
  */
 export function joinExtra(submission: Extra, record: string, inRecord: Extra): Extra {
   if (inRecord === undefined) return submission
@@ -38,16 +34,10 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
   return joined
 }
 
-/**
- * Returns the `extra` column of a record as JSON, with the same fields as `joinExtra`; undefined if
- * there are none.
- */
+/** Returns `extra` as JSON, with the fields of `joinExtra`; undefined if there are none. */
 export type PrintExtra = (inRecord: Extra) => string | undefined
 
-/**
- * Creates a function that prints the unknown fields of the submission only once for all its
- * records.
- */
+/** Prints the unknown fields of the submission only once for all its records. */
 export function createExtraPrinter(submission: Extra, record: string): PrintExtra {
   if (submission === undefined) return (inRecord) => inRecord && rowJson({ [record]: inRecord })
   const { [record]: namesake, ...others } = submission

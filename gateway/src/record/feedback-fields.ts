@@ -6,24 +6,19 @@ import type { Extra } from './row.ts'
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
 /**
- * The fields that count as known if the list `attachments` in the JSON is not empty. Intake does
- * not interpret such a list, so it is kept in `extra` like an unknown field.
+ * If the list `attachments` is not empty: Intake does not interpret it, so it is kept in `extra`.
  */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
-/** An e-mail that its column cannot hold. */
 export interface InvalidEmail {
   email: unknown
 }
 
-/** The error in the response to a feedback that has an invalid e-mail. */
 export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]
 
-/**
- * Removes the white space that phone keyboards add around an e-mail. The payload need not be valid.
- */
+/** Removes the white space that phone keyboards add. The payload need not be valid. */
 export function trimEmail(payload: unknown): void {
   const feedback = (payload as { feedback?: { email?: unknown } | null } | null)?.feedback
   if (typeof feedback?.email !== 'string') return
@@ -32,10 +27,7 @@ export function trimEmail(payload: unknown): void {
   if (isEmail(trimmed)) feedback.email = trimmed
 }
 
-/**
- * Removes an invalid e-mail from a payload and returns it; undefined if there is none. The payload
- * need not be valid.
- */
+/** Removes and returns an invalid e-mail. The payload need not be valid. */
 export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   const feedback = (payload as { feedback?: unknown } | null)?.feedback
   if (typeof feedback !== 'object' || feedback === null || !('email' in feedback)) return undefined
@@ -45,9 +37,6 @@ export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   return { email }
 }
 
-/**
- * Returns the fields of a feedback that have no column, and an e-mail that its column cannot hold.
- */
 export function feedbackExtra(
   feedback: FeedbackPayload['feedback'],
   invalid: InvalidEmail | undefined,

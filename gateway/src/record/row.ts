@@ -15,22 +15,18 @@ import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
 import { type PrintJson } from '@intake/json'
 
-/** Properties of a request that all its records share. */
 export interface RequestContext {
   apiKeyId: string
-  /** A UUID. */
   requestId: string
   /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The country as two capital letters; absent if unknown. */
   country?: string | undefined
-  /** The span of the request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
 /** A complete table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
-  /** A UUIDv7. */
   id: string
   /** The month of `time` (YYYY-MM), which is the partition of the table. */
   partition: string
@@ -39,7 +35,6 @@ export interface Row {
   apiKeyId: string
   /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
-  /** The span of the record's request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -51,8 +46,7 @@ export interface StoredAttachment {
 }
 
 /**
- * Prints the columns that all records of a request share. Each of its rows contains the printed
- * text. Changes the device (see `splitDevice`).
+ * Prints the columns that all records of a request share. Changes the device (see `splitDevice`).
  */
 export function senderColumns(context: RequestContext, sender: Sender, print: PrintJson): string {
   const device_extra = splitDevice(sender.device)
@@ -70,10 +64,7 @@ export function senderColumns(context: RequestContext, sender: Sender, print: Pr
   return columns.slice(1, -1)
 }
 
-/**
- * The fields of a submission that have no column, each at the path at which it was sent; undefined
- * if all fields have columns.
- */
+/** The fields that have no column, each at the path at which it was sent. */
 export type Extra = Record<string, unknown> | undefined
 
 /**
@@ -98,9 +89,6 @@ export function logColumns(
 }
 
 /**
- * Prints the row of a feedback.
- *
- * @param record.print prints the values of its payload
  * @param record.sender from `senderColumns`
  * @param record.extra JSON; undefined if there are no unknown fields
  */
@@ -126,11 +114,7 @@ export function feedbackRow(
   })
 }
 
-/**
- * Makes a complete row from its identity and its other columns.
- *
- * @param row.others all columns except `id` and `time`, as JSON without the enclosing braces
- */
+/** @param row.others all columns except `id` and `time`, as JSON without the enclosing braces */
 export function finishRow(row: {
   identity: Identity
   context: Pick<RequestContext, 'apiKeyId' | 'receivedAtMs' | 'span'>
@@ -196,10 +180,7 @@ function momentColumn(kind: DeviceField['kind'], sent: string): string | undefin
   return utc >= '1970' ? utc : undefined
 }
 
-/**
- * A timestamp of at most this length that ends in `Z`, like `2026-11-21T06:30:00.123Z`, needs no
- * conversion.
- */
+/** Such a timestamp that ends in `Z`, like `2026-11-21T06:30:00.123Z`, needs no conversion. */
 const utcLengthMax = 24
 
 function inUtc(timestamp: string): string {

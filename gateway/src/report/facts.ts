@@ -12,13 +12,10 @@ interface Sources {
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
   activeRules: () => readonly ActiveRule[]
-  /** The shards of the log queue, and those that get no frames now. */
   queueShards: () => { count: number; unused: number[] }
 }
 
-/**
- * Returns the gateway's `/status` without the problems. Null means that a value is not known yet.
- */
+/** Returns `/status` without the problems. Null means: not known yet. */
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
@@ -53,7 +50,6 @@ function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | '
   return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
-/** Returns the notes that `/readyz` of the gateway shows while there is no problem. */
 export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
   if (!redisState()?.isDurabilityAsserted) return {}
   return {
@@ -62,10 +58,7 @@ export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Recor
   }
 }
 
-/**
- * Returns the figures for an autoscaler of gateways. `load` is the number of requests in flight,
- * divided by the maximum number of connections of one gateway.
- */
+/** Returns what an autoscaler needs. `load` is the requests in flight per allowed connection. */
 export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
   const { inFlight } = connections.counts()
   const { acceptedPerSecond } = metrics.rates()

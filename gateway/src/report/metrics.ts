@@ -74,10 +74,7 @@ function edgeMetrics(
     ['result'],
     [{ result: 'answered' }, { result: 'limited' }],
   )
-  /**
-   * Keeps the series of the operations that have been used, because looking up a series by its
-   * labels takes longer than observing a value.
-   */
+  /** Looking up a series by its labels takes longer than observing a value. */
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {

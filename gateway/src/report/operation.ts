@@ -8,22 +8,17 @@ const paths = new Map<string, { operation: OperationName; kind: RecordKind }>([
   ['/api/feedback', { operation: 'feedback', kind: 'feedback' }],
 ])
 
-/** The paths that take records. */
 export const operationPaths: readonly string[] = [...paths.keys()]
 
-/** Returns the operation that a request to this URL asks for; `other` if it takes no records. */
 export function operationOf(url: string | undefined): OperationName {
   return paths.get(pathOf(url))?.operation ?? 'other'
 }
 
-/**
- * Returns the kind of record that a request to this URL is for; empty if the URL takes no records.
- */
+/** Returns the empty text if the URL takes no records. */
 export function kindOfPath(url: string | undefined): RecordKind | '' {
   return paths.get(pathOf(url))?.kind ?? ''
 }
 
-/** Returns the path of a URL, without its query. */
 export function pathOf(url = ''): string {
   return url.split('?', 1)[0] ?? ''
 }

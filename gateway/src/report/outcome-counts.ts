@@ -9,9 +9,7 @@ export interface Outcome {
   /** The kind of record that the request was for; empty if it was for none. */
   kind: RecordKind | ''
   code: OutcomeCode
-  /**
-   * When the records arrived or were refused, by the gateway's clock, in milliseconds since 1970.
-   */
+  /** When they arrived or were refused, by the gateway's clock, in milliseconds since 1970. */
   atMs: number
   records: number
   /** The id of the rule that left the records out; default: none. */
@@ -23,7 +21,6 @@ export interface Outcome {
  * same count that have the same `run`.
  */
 export interface OutcomeReport extends Omit<Outcome, 'atMs' | 'rule'> {
-  /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
    * A UUID that is new each time the counts of a minute start at zero. They start again if outcomes
@@ -43,7 +40,6 @@ interface Counter extends Omit<OutcomeReport, 'minuteMs' | 'run'> {
 interface Minute {
   minuteMs: number
   run: string
-  /** The counters by API key. */
   counters: Map<string, Counter[]>
   /** The time of the last change, in milliseconds of `clock.now()`. */
   changedAt: number
@@ -54,10 +50,7 @@ const minuteMs = 60_000
 const quietMs = 120_000
 /** The maximum number of counters. This many take about 10 MB. */
 const countersMax = 50_000
-/**
- * The maximum number of minutes in memory. It is one day, so that no count is lost if Redis is down
- * for a day.
- */
+/** One day, so that no count is lost if Redis is down for a day. */
 const minutesMax = 1_440
 /**
  * Times outside this range are counted at its ends, because the column `minute` can hold no time

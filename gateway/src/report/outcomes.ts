@@ -15,9 +15,7 @@ export interface Accepted {
 
 /** A record, with its verdict. */
 export interface Judged {
-  /** Why the record is rejected; undefined if it is accepted. */
   error?: IntakeError | undefined
-  /** What the operator's rules decide about the record; undefined if no rule applies. */
   ruling?: Ruling | undefined
 }
 
@@ -41,7 +39,6 @@ export interface Settled<Body> {
  * are stored, it is counted as refused, and later also as accepted.
  */
 export interface Outcomes {
-  /** @param body the body of the response */
   settle<Body>(request: Accepted, body: Body): Settled<Body>
   refused(request: Refused): void
 }

@@ -79,10 +79,7 @@ export function startGatewayProblems(options: {
   })
 }
 
-/**
- * Names the API keys that are over their share of the queue; undefined if there are none. Whoever is
- * over it for feedback is over it for logs, too.
- */
+/** Whoever is over its share for feedback is over it for logs, too. */
 const describeOver = (ids: ReadonlySet<string>) =>
   ids.size === 0
     ? undefined

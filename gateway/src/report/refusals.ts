@@ -11,7 +11,6 @@ import type { GatewayMetrics } from './metrics.ts'
 export interface Refused {
   error: IntakeError
   requestId: string
-  /** The id of the API key; undefined if the request was not authenticated. */
   apiKeyId: string | undefined
   /** The kind of record that the request is for; empty if the operation takes no records. */
   kind: RecordKind | ''
@@ -20,17 +19,12 @@ export interface Refused {
 
 export interface Refusals {
   note(refused: Refused): void
-  /**
-   * Counts and logs the rejected entries of a batch.
-   *
-   * @param rejection.errors one error for each rejected entry; not empty
-   */
+  /** @param rejection.errors one error for each rejected entry; not empty */
   noteEntries(rejection: {
     errors: readonly IntakeError[]
     requestId: string
     apiKeyId: string
   }): void
-  /** Logs everything that has not been logged yet. */
   close(): void
 }
 
@@ -111,10 +105,7 @@ export function createRefusals(options: {
   }
 }
 
-/**
- * Returns the current line for these codes and this API key; adds `fresh` as the line if there is
- * none.
- */
+/** Returns the current line for these codes and this API key; adds `fresh` if there is none. */
 function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
   const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
   const name = `${codes} ${apiKeyId}`

@@ -40,10 +40,7 @@ export function registerEdgeMetrics(
   })
 }
 
-/**
- * Registers metrics of what the gateway knows of Redis. Until Redis has responded, the metrics of
- * its memory and of the clock are absent.
- */
+/** Until Redis has responded, the metrics of its memory and of the clock are absent. */
 export function registerRedisMetrics(
   registry: Registry,
   sources: {

@@ -35,9 +35,6 @@ export function docsRoute(app: FastifyInstance, { url }: { url: string }): void 
   })
 }
 
-/**
- * Escapes a text for HTML. Also escapes `$`, which is special in the replacement text of
- * `replaceAll`.
- */
+/** `$` is special in the replacement text of `replaceAll`. */
 const escapeHtml = (text: string) =>
   text.replaceAll(/[&<>"'$]/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -24,7 +24,6 @@ export async function recordRoutes(
     acceptBatch: AcceptBatch
     acceptFeedback: AcceptFeedback
     beforeBody: BeforeBody
-    /** The memory for bodies. */
     budgets: Record<RecordKind, ByteBudget>
     turns: Turns
     limiter: Pick<KeyLimiter, 'requireShare'>

@@ -9,21 +9,14 @@ import { outwardAddresses, readRoutes } from './outward-addresses.ts'
 const keepAliveTimeoutMs = 72_000
 /** Maximum number of connections. Operators, probes and scrapers together need fewer. */
 const connectionsMax = 500
-/**
- * Limits for one request. The minimum rate has no effect, because requests to this server have no
- * body. The response timeout is longer than the timeout of any query of the page.
- */
+/** The rate has no effect: there are no bodies. Queries of the page have shorter timeouts. */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
-/**
- * Maximum length of a path parameter: an identifier has up to 255 characters, and each takes up to
- * 12 characters when it is percent-encoded.
- */
+/** 255 characters, each of up to 12 when percent-encoded. */
 const paramLengthMax = 255 * 12
 
 /**
- * Selects between two routes with the same path. A browser gets the route with the constraint
- * `wants: 'html'`; every other client gets the route without this constraint.
+ * Gives a browser the route with the constraint `wants: 'html'`, and other clients the other one.
  */
 const wants = {
   name: 'wants',
@@ -97,8 +90,7 @@ export async function startAdminServer(options: {
 const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddress(host)
 
 /**
- * Refuses a request whose `Host` is not a loopback name. A request without `Host` (possible in
- * HTTP/1.0) is accepted, because it does not come from a browser: browsers always send `Host`.
+ * A request without `Host` (possible in HTTP/1.0) does not come from a browser, so it is accepted.
  */
 async function requireLoopbackHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { host } = request.headers

@@ -89,10 +89,6 @@ function dropStacks(socket: Socket): void {
   socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
 }
 
-/**
- * Sends an error response on a connection that the HTTP server has stopped handling, and closes the
- * connection.
- */
 export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
   const { type, body, fields = {} } = refuse(error, undefined)
   const further = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -54,7 +54,6 @@ export class Connections {
   #isClosing = false
 
   /**
-   * @param options.max how many connections may be open
    * @param options.onEnd called for every connection that this process closes early
    * @param options.onExchangeEnd called once for every request, when its response has been sent or
    * its connection has ended, with the milliseconds since its head arrived
@@ -71,10 +70,7 @@ export class Connections {
     }
   }
 
-  /**
-   * Registers a new connection. If too many are open, closes the connection that `EvictionOrder`
-   * chooses. If it chooses none, closes the new connection.
-   */
+  /** If too many are open, closes the one that `EvictionOrder` chooses, else the new one. */
   open(socket: Socket): void {
     const connection = createConnection(socket, this.#evictionOrder)
     if (this.#open.size >= this.#max) {
@@ -94,8 +90,8 @@ export class Connections {
   }
 
   /**
-   * Registers a request. Returns undefined if the request must be ignored: its connection is
-   * closing, or has too many requests.
+   * Returns undefined if the request must be ignored: its connection ends, or has too many
+   * requests.
    */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined {
     const connection = connectionOf(request.socket)
@@ -132,7 +128,6 @@ export class Connections {
     return this.#open.size === 0
   }
 
-  /** The numbers of open connections, and of requests whose responses are not complete. */
   counts(): { open: number; inFlight: number } {
     let inFlight = 0
     for (const { exchanges } of this.#open) inFlight += exchanges.length
@@ -192,8 +187,7 @@ export class Connections {
 }
 
 /**
- * Creates a function that returns a number for the current turn of the event loop. Turns without a
- * call are not counted, because counting them would wake an idle process.
+ * Numbers the turns of the event loop with a call; counting the others would wake an idle process.
  */
 function createLoopTurn(): () => number {
   let turn = 0
@@ -223,8 +217,7 @@ function isPipelining(connection: Connection, turn: number): boolean {
 }
 
 /**
- * Aborts a request when its connection closes. Node does not do so once the response has been sent,
- * but the handler may still be reading the body.
+ * Node does not abort it once the response has been sent, but a handler may still read the body.
  */
 function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))

@@ -5,21 +5,14 @@ import { ignoreFollowing, type Handler } from './exchange.ts'
 export interface Cors {
   /** Whether pages may read the response to this request. */
   covers(request: IncomingMessage): boolean
-  /** Header fields of a response that allow pages to read the response. */
   readonly fields: Readonly<Record<string, string>>
-  /**
-   * Serves the requests of pages: preflight requests, and all others with `fields` in the responses
-   * to covered requests.
-   */
+  /** Serves preflight requests, and all others with `fields` in the responses to covered ones. */
   wrap(serve: Handler): Handler
 }
 
 export type PreflightResult = 'answered' | 'limited'
 
-/**
- * Seconds for which a browser may keep the response to a preflight request; browsers use less if
- * their own maximum is lower.
- */
+/** Seconds; browsers use less if their own maximum is lower. */
 const maxAge = 86_400
 
 /**
@@ -79,8 +72,7 @@ export function createCors(options: {
 }
 
 /**
- * Whether this is a preflight request. A preflight request from a browser has no body. An `OPTIONS`
- * request with a body is therefore not one, and is refused like any other wrong method.
+ * A preflight request has no body. An `OPTIONS` request with one is refused like a wrong method.
  */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false

@@ -19,10 +19,7 @@ interface Admitting {
   cors: Cors | undefined
 }
 
-/**
- * Creates the HTTP server in front of the framework. It enforces the connection limits, and refuses
- * requests whose heads are not acceptable.
- */
+/** Enforces the connection limits, and refuses requests whose heads are not acceptable. */
 export function createEdgeServer(
   options: Admitting & {
     sweep: Sweep
@@ -75,10 +72,7 @@ export function createEdgeServer(
   return server
 }
 
-/**
- * Creates a function that wraps a handler. The wrapped handler gets a request only when the gate
- * lets the request pass, and only if the request's head is acceptable.
- */
+/** The handler gets requests with acceptable heads, when the gate lets them pass. */
 function createAdmit(options: Admitting): (serve: Handler) => Handler {
   const { connections, gate, refuse, cors } = options
   return (serve) => {
@@ -114,18 +108,12 @@ function createAdmit(options: Admitting): (serve: Handler) => Handler {
 /** Requests whose clients send the body only after `100 Continue`. */
 const awaitingContinue = new WeakSet<IncomingMessage>()
 
-/**
- * Whether the client still waits for `100 Continue`. If such a request is refused, it is not known
- * whether the client will send the body.
- */
+/** If it is refused while it waits, it is not known whether the client will send the body. */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return awaitingContinue.has(request)
 }
 
-/**
- * Sends `100 Continue` only when the body is wanted, so that clients do not send the body of a
- * refused request.
- */
+/** Sends `100 Continue` only when the body is wanted. */
 export const expectContinue = fp(
   async (app: FastifyInstance) => {
     app.addHook('preParsing', (request, reply, _payload, done) => {

@@ -4,10 +4,7 @@ import type { Connection, ConnectionList, Place } from './exchange.ts'
 export interface EvictionOrder {
   /** Called when the connection is new, or has a new request. */
   touch(connection: Connection): void
-  /**
-   * Called when the connection has no request in progress, or only a refused one. It may then be
-   * evicted.
-   */
+  /** Called when the connection has no request in progress, or only a refused one. */
   rest(connection: Connection): void
   /** Called when the connection has been authenticated, or has closed. */
   remove(connection: Connection): void

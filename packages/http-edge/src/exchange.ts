@@ -21,7 +21,6 @@ export interface Exchange {
   fail: ((error: IntakeError) => void) | undefined
   /** The error that the first step fails with, if the request was broken before that step began. */
   failure: IntakeError | undefined
-  /** Functions that are called once, when the exchange has ended. */
   onEnd: (() => void)[] | undefined
   /** The size, including framing, at which the sweep refuses the body. */
   bodyBytesMax: number
@@ -31,7 +30,6 @@ export interface Exchange {
 
 /** State that `judgeExchange` keeps for an exchange between two sweeps. */
 export interface Progress {
-  /** Total bytes read from the connection. */
   bytesRead: number
   /** Bytes of the body, including framing, that arrived after the first sweep. */
   bodyBytes: number
@@ -48,32 +46,19 @@ export interface Connection {
   readonly socket: Socket
   /** The id of the API key of the connection's first request that had a valid key. */
   apiKeyId: string | undefined
-  /**
-   * The number of sweeps since the connection opened. After fewer than two sweeps, the first
-   * request of the connection may not have been read yet.
-   */
+  /** After fewer than two sweeps, its first request may not have been read yet. */
   sweeps: number
   /** The exchanges in the order of their requests, which is also the order of their responses. */
   readonly exchanges: Exchange[]
-  /**
-   * `turn` is the turn of the event loop in which the connection's latest request began.
-   * `begunInTurn` is the number of its requests that began in that turn.
-   */
+  /** The turn of the event loop in which its latest request began, and how many began then. */
   turn: number
   begunInTurn: number
-  /**
-   * True if the response to the latest request is the last one: later requests on the connection
-   * are ignored.
-   */
+  /** The response to the latest request is the last one; later requests are ignored. */
   isEnding: boolean
-  /**
-   * True once all further bytes are discarded, for example because they could not be parsed. The
-   * connection closes after the response to its latest request.
-   */
+  /** All further bytes are discarded; it closes after the response to its latest request. */
   isBroken: boolean
   /** A body that still arrives after the response to its request has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
-  /** The connection's place in the order of eviction. */
   readonly place: Place
   /** Makes the connection evictable like an idle connection. */
   readonly makeEvictable: () => void
@@ -104,7 +89,6 @@ const exchangeKey = Symbol('exchange')
 type WithConnection = Socket & { [connectionKey]?: Connection }
 type WithExchange = IncomingMessage & { [exchangeKey]?: Exchange }
 
-/** Returns the connection of a socket; undefined if no edge has registered it. */
 export function connectionOf(socket: Socket): Connection | undefined {
   return (socket as WithConnection)[connectionKey]
 }
@@ -114,15 +98,13 @@ export function registerConnection(connection: Connection): void {
 }
 
 /**
- * Returns the exchange of a request until it is over; undefined afterwards, and for a request that
- * did not arrive over a connection (`inject`).
+ * Undefined once it is over, and for a request that did not arrive over a connection (`inject`).
  */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   const exchange = (request as WithExchange)[exchangeKey]
   return exchange?.isOver === false ? exchange : undefined
 }
 
-/** Begins the exchange of a request that has arrived over a connection. */
 export function createExchange(
   connection: Connection,
   request: IncomingMessage,
@@ -174,10 +156,7 @@ export function failable<Result>(
   })
 }
 
-/**
- * Begins a step of a request. `fail` ends the step with an error; it is called at once if the
- * exchange already has a `failure`.
- */
+/** `fail` ends the step with an error; called at once if the exchange already has a `failure`. */
 export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
   if (exchange.failure === undefined) exchange.fail = fail
   else fail(exchange.failure)

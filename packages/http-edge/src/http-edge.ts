@@ -11,18 +11,12 @@ import type { ExchangeLimits } from './judge-exchange.ts'
 import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 
-/**
- * The layer between the sockets of a server and the server's framework. The first two members are
- * options of Fastify.
- */
+/** The layer between sockets and framework. The first two members are options of Fastify. */
 export interface HttpEdge {
   serverFactory(handler: Handler): Server
   clientErrorHandler(cause: NodeJS.ErrnoException, socket: Socket): void
   connections: Pick<Connections, 'authenticated' | 'counts' | 'leave'>
-  /**
-   * From now on connections close with their last response, and requests in progress have a short
-   * timeout.
-   */
+  /** Connections close with their last response; requests in progress get a short timeout. */
   drain(): void
 }
 

@@ -6,10 +6,7 @@ export interface ExchangeLimits {
   responseTimeoutMs: number
 }
 
-/**
- * A body may fall this many seconds behind the minimum rate. Bytes that arrive early do not extend
- * this time.
- */
+/** A body may fall so far behind the minimum rate; bytes that arrive early do not extend it. */
 const bodyGraceSeconds = 10
 /** Timeout for a client to read a response. */
 const readTimeoutMs = 10_000

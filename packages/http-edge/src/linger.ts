@@ -6,10 +6,7 @@ import type { Socket } from 'node:net'
  * and discarded.
  */
 export const unwantedBytesMax = 256 * 1024
-/**
- * How long the rest of an unwanted body may take. Also how long a client may take to read the last
- * response and disconnect.
- */
+/** The timeout for the rest of an unwanted body, and for a client to read its last response. */
 export const lingerMs = 2_000
 
 /**

@@ -5,13 +5,11 @@ import type { IntakeError } from '@intake/contract'
 export interface RefusalBody {
   type: string
   body: string
-  /** Further header fields. */
   fields?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Creates the response to something that the edge refuses: a request that does not reach the
- * framework, or bytes that are not a request. Called once for each refusal.
+ * Makes the response to what does not reach the framework. Called once for each refusal.
  *
  * @param request undefined for bytes that are not a request
  */

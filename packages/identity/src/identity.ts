@@ -11,15 +11,11 @@ export interface Identity {
   time: string
 }
 
-/** @param timeMs milliseconds since 1970 */
 export function createIdentity(timeMs: number): Identity {
   return { id: createUuidV7(timeMs), time: isoTime(timeMs) }
 }
 
-/**
- * Derives the identity of one record of a request that has several records: the same request, index
- * and time always give the same identity.
- */
+/** The same request, index and time always give the same identity. */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
   return { id: `${uuidTime(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
@@ -31,7 +27,6 @@ export function derivedTail(request: Identity, index: number): string {
   return `7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
 }
 
-/** @param id UUIDv7 in lower case */
 export function parseIdentity(id: string): Identity {
   return { id, time: isoTime(timeOfUuidV7(id)) }
 }

@@ -34,18 +34,11 @@ export const levelsMax = 5
 export interface Buckets {
   firstDay: Day
   levels: number
-  /**
-   * The Redis keys of the hashes, ordered by day from `firstDay` to tomorrow, and by level within a
-   * day.
-   */
+  /** The keys of the hashes, by day from `firstDay` to tomorrow, and by level within a day. */
   keys: string[]
 }
 
-/**
- * Returns the Redis hashes that may contain the reservation of a key.
- *
- * @param options.keyHash the key's SHA-256, or at least its first 32 bits
- */
+/** @param options.keyHash the key's SHA-256, or at least its first 32 bits */
 export function bucketsOf(options: {
   kind: RecordKind
   keyHash: Buffer

@@ -22,31 +22,19 @@ export interface ReservationLedger {
   reserved(kind: RecordKind, apiKeyId: string): void
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
-  /**
-   * Returns a sentence for each kind of record for which new idempotency keys are refused, either
-   * for all API keys or for one.
-   */
+  /** Sentences about why new idempotency keys are refused, for all API keys or for one. */
   full(): string[]
   /** Polls Redis at once, for example when the day has changed. */
   refresh(): Promise<void>
   close(): void
 }
 
-/**
- * The memory that is planned for one reservation, including its share of all overhead. The measured
- * memory is 41 to 55 bytes.
- */
+/** What a reservation takes with its share of all overhead; 41 to 55 bytes were measured. */
 export const reservationBytes = 64
-/**
- * The fraction of a kind's maximum number of reservations that one API key may use, so that one
- * application leaves capacity for other applications.
- */
+/** The part of a kind's maximum that one API key may use. */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
-/**
- * The poll interval of a gateway that has no new reservations to send. Such a gateway only reads
- * the counts of the other gateways.
- */
+/** How often a gateway without new reservations reads the counts of the others. */
 const quietMs = 5_000
 const askTimeoutMs = 5_000
 
@@ -66,7 +54,6 @@ export function createReservationLedger(options: {
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined
-  /** The time of the last poll, in milliseconds of `clock.now()`. */
   let askedAt = -Infinity
 
   const reservationsMax = (kind: RecordKind) =>

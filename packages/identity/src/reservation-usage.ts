@@ -5,26 +5,20 @@ import type { Clock } from '@intake/runtime'
 
 export interface ReservationUsage {
   add(kind: RecordKind, apiKeyId: string): void
-  /**
-   * The number of reservations of a kind that this gateway knows, including those of other
-   * gateways.
-   */
+  /** Returns what this gateway knows, including the reservations of other gateways. */
   total(kind: RecordKind): number
   of(kind: RecordKind, apiKeyId: string): number
   /** The number of reservations of the API key that has the most, as of the last `sync`. */
   largest(kind: RecordKind): number
   /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
   isUnsent(): boolean
-  /**
-   * Adds this gateway's new counts to the counts in Redis, and reads the sums over all gateways.
-   */
+  /** Sends the new counts to Redis, and reads the sums over all gateways. */
   sync(today: Day): Promise<void>
 }
 
 /** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
 const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
 
-/** Number of reservations by API key, and in total. */
 interface Tally {
   total: number
   byKey: Map<string, number>
@@ -59,10 +53,7 @@ export function createReservationUsage(options: {
   clock: Pick<Clock, 'now'>
 }): ReservationUsage {
   const { redis, clock } = options
-  /**
-   * `known` has the counts in Redis; `unsent` has what this gateway has counted since the last
-   * `sync`.
-   */
+  /** `unsent` has what this gateway has counted since the last `sync`. */
   let known = createTallies()
   let unsent = createTallies()
   /** The final counts, which are those of the days before yesterday. */
@@ -121,10 +112,7 @@ export function createReservationUsage(options: {
   }
 }
 
-/**
- * Returns the sum of the counts in `onto` and the counts of the days that are at least `from` and
- * less than `to` days ago.
- */
+/** Adds the counts of the days that are `from` to `to` days ago, exclusive, to `onto`. */
 async function readDays(
   redis: Redis,
   today: Day,

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto'
 import { printUuid, type RecordKind } from '@intake/contract'
 
-/**
- * The kind of request to which a key belongs. The same text in two scopes is two different keys.
- */
+/** The same text in two scopes is two different keys. */
 export type KeyScope = RecordKind | 'batches'
 
-/**
- * A client's key with its owner. The same text from another device or application is a different
- * key.
- */
+/** The same text from another device or application is a different key. */
 export interface ClientKey {
   scope: KeyScope
   bundleIdentifier: string
@@ -20,10 +15,7 @@ export interface ClientKey {
 /** The value that Redis stores under a key. */
 export interface Reserved {
   id: string
-  /**
-   * A hash of the stored content: 48 bits in hexadecimal. With it the gateway notices that a key is
-   * used again for different content.
-   */
+  /** 48 bits of a hash, in hexadecimal, by which other content under the same key is noticed. */
   fingerprint: string
 }
 
@@ -42,7 +34,6 @@ export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey)
 /** The name of the field that stores a key in its bucket (a Redis hash). */
 export const fieldOf = (keyHash: Buffer): Buffer => keyHash.subarray(-fieldBytes)
 
-/** The value of a field: 22 bytes. */
 export function printReserved({ id, fingerprint }: Reserved): Buffer {
   return Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex')
 }

@@ -56,9 +56,7 @@ const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 
 export type Reserve = (call: ReserveCall) => Promise<ReserveReply>
 
-/**
- * Registers the script as a command. If Redis has lost the script, the Redis client sends it again.
- */
+/** If Redis has lost the script, the client sends it again. */
 export function defineReserve(redis: Redis): Reserve {
   redis.defineCommand('intakeReserve', { lua: script })
   const { intakeReserveBuffer } = redis as unknown as {

@@ -10,17 +10,11 @@ import type { ObjectStoreSettings } from './settings.ts'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
-  /**
-   * The key of the object: characters of `[A-Za-z0-9/_.-]`. Keys in this file do not contain the
-   * `prefix` of the settings.
-   */
+  /** Characters of `[A-Za-z0-9/_.-]`, without the `prefix` of the settings. */
   key: string
   body: Buffer
   contentType: string
-  /**
-   * The SHA-256 of the body, in hexadecimal. The store verifies the body with this hash, and keeps
-   * the hash as metadata.
-   */
+  /** A hash in hexadecimal, with which the store verifies the body, and which it keeps. */
   sha256: string
 }
 
@@ -66,7 +60,6 @@ export function createObjectStore(
   const folder = folderOf(options.prefix)
   const encryptionHeaders = headersFor(options.encryption)
 
-  /** Repeats an attempt until the timeout, unless the store refuses it for good. */
   const repeat = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> =>
     retryUntil(attempt, {
       what,
@@ -137,10 +130,7 @@ function connect(options: ObjectStoreSettings, attemptMs: number) {
   return { client, agent, secure }
 }
 
-/**
- * Sends an object. `putObject` is not used, because it would compute two more hashes of the body.
- * That would be a fifth of the cost of storing an image.
- */
+/** `putObject` would compute two more hashes: a fifth of the cost of storing an image. */
 async function send(
   client: Client,
   request: { bucketName: string; objectName: string; headers: Record<string, string | number> },
@@ -196,8 +186,8 @@ function bucketOf(
 }
 
 /**
- * Makes an attempt, and repeats it up to three times if its connection was closed. A server may
- * close an idle connection at the moment when the client uses it again.
+ * Repeats up to three times if the connection was closed: a server may close an idle connection at
+ * the moment when the client uses it again.
  */
 function read<Result>(
   what: string,
@@ -276,7 +266,6 @@ const finalCodes = new Set([
 const isClosedConnection = (error: unknown) =>
   ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** Whether the store has rejected the request for a reason that a retry would not change. */
 function isFinal(error: unknown): boolean {
   return error instanceof S3Error && finalCodes.has(error.code ?? '')
 }

@@ -6,15 +6,9 @@ export interface TemporaryCredentials {
   expiresAtMs: number
 }
 
-/**
- * When the credentials have less than this time left, new ones are loaded. Requests still use the
- * old ones meanwhile.
- */
+/** With less time left, new ones are loaded, while requests still use the old ones. */
 const renewBeforeMs = 5 * 60_000
-/**
- * When the credentials have less than this time left, requests wait for new ones. A request must
- * arrive before its credentials expire.
- */
+/** With less time left, requests wait: one must arrive before its credentials expire. */
 const unusableBeforeMs = 30_000
 /** The pause after a failed renewal. It ends early when the old credentials cannot be used. */
 const retryMs = 10_000

@@ -4,9 +4,7 @@ import https from 'node:https'
 type Transport = Pick<typeof http, 'request'>
 
 /**
- * Creates the HTTP transport of the S3 client. It adds a timeout, which the client lacks: after
- * `timeoutMs`, an unfinished request is destroyed together with its socket. A server that does not
- * respond would otherwise hold the request indefinitely.
+ * Adds the timeout that the S3 client lacks: an unfinished request is destroyed with its socket.
  */
 export function transportWithTimeout(protocol: string, timeoutMs: number): Transport {
   const { request } = protocol === 'https:' ? https : http

@@ -3,16 +3,10 @@ import type { Clock } from '@intake/runtime'
 /** Runs a piece of work in this sender's turn on the event loop; see `Turns`. */
 export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
-/**
- * The maximum time for which one turn blocks the event loop, while other senders wait. It is below
- * `shortMs` of `turns.ts`, so no pause follows the turn.
- */
+/** It is below `shortMs` of `turns.ts`, so no pause follows the turn. */
 const turnMs = 4
 
-/**
- * How one sender takes turns with other senders, and the clock that measures its turns. A sender is
- * an account of `Turns` (an API key), not the `Sender` of a record.
- */
+/** A sender here is an account of `Turns` (an API key), not the `Sender` of a record. */
 export interface SenderTurns {
   takeTurn: TakeTurn
   clock: Pick<Clock, 'now'>

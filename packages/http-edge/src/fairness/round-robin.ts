@@ -1,18 +1,11 @@
 export interface RoundRobin<Item> {
   add(account: string, item: Item): void
-  /**
-   * Removes and returns the oldest item of the account whose turn it is; undefined when there is no
-   * item.
-   */
+  /** Removes the oldest item of the account whose turn it is; undefined if there is none. */
   next(): Item | undefined
-  /** The number of accounts that have items. */
   readonly accounts: { readonly size: number }
 }
 
-/**
- * Creates a queue in which accounts take turns, so that no account waits for all the items of
- * another account.
- */
+/** No account waits for all the items of another account. */
 export function createRoundRobin<Item>(): RoundRobin<Item> {
   /** The items of each account; the accounts are in the order of their turns. */
   const queues = new Map<string, Item[]>()

@@ -11,8 +11,8 @@ export interface Turns {
    */
   take: TakeTurnOf
   /**
-   * Like `take`, for work that may take a tenth of a second. Such work has a queue of its own, so
-   * short pieces of work do not wait for it.
+   * For work that may take a tenth of a second. It has a queue of its own: short work does not
+   * wait.
    */
   takeLong: TakeTurnOf
 }

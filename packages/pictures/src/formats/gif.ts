@@ -6,7 +6,6 @@ const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
 /** The length of a graphic control extension in bytes. A longer extension could contain a text. */
 const graphicControlBytes = 8
-/** The names of the blocks that say how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 /**
  * The length in bytes of a block that says how often an animation is repeated. The block consists

@@ -13,18 +13,14 @@ const types = {
   jpegStart: fourLetters('jpgC'),
   color: fourLetters('colr'),
 }
-/**
- * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
- */
+/** These contain an ICC profile; other colour types consist of a few numbers. */
 const profiles = setOfFourLetters('prof,rICC')
 /** The size of a colour property without a profile, in bytes. It includes the type. */
 const colorBytes: ReadonlyMap<number, number> = new Map([
   [fourLetters('nclx'), 11],
   [fourLetters('nclc'), 10],
 ])
-/**
- * The maximum size of a property that names the kind of an auxiliary image, such as a depth map.
- */
+/** A property that names the kind of an auxiliary image, such as a depth map. */
 const auxiliaryBytesMax = 128
 /**
  * The types of the properties that are needed to render an image. Other properties are texts

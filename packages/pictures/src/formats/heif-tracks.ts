@@ -75,8 +75,7 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
 }
 
 /**
- * The fields at the beginning of a description of pictures: their length in bytes, and the range of
- * the name of the compressor.
+ * The fields of a description of pictures: their length, and the range of the compressor's name.
  */
 const description = { bytes: 78, nameFrom: 42, nameTo: 74 }
 

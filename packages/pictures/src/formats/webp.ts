@@ -144,9 +144,8 @@ class WebpWalk extends Walk {
 }
 
 /**
- * Returns whether an image already has a chunk of this kind, and adds the kind to `found`. Decoders
- * ignore a second chunk of any kind except frames. The two kinds of pixels, lossy and lossless,
- * count as one.
+ * Notes a chunk. Decoders ignore a second one of any kind except frames; the two kinds of pixels,
+ * lossy and lossless, count as one.
  */
 function isRepeated(type: number, found: Set<number>): boolean {
   const kind = type === chunks.lossless ? chunks.lossy : type
