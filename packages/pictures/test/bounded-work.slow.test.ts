@@ -11,16 +11,9 @@ import { chunk, segment } from './corpus/containers.ts'
 import { ordinaryPictures, profileOfTables } from './corpus/ordinary.ts'
 import { film, planted } from './corpus/planted.ts'
 import { blocks, long, short, writeTiff } from './corpus/tiff-writer.ts'
+import { cpuMs } from './cpu.ts'
 
 const costly = [...picturesOfManyParts, ...craftedPictures]
-
-/** The CPU time that `work` takes, in milliseconds. The time of other processes does not count. */
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
 
 /**
  * The CPU time that a picture may take: as much as a hundred SHA-256 hashes of 10 MB. The limit is

@@ -1,6 +1,7 @@
 import ExifReader from 'exifreader'
 import t from 'tap'
 import { examinePicture, PictureError } from '../src/index.ts'
+import { u32 } from '../../../test/hostile/attack/pictures/bytes.ts'
 import { chunk, gifWith, heifWith, jpegWith, pngWith, segment } from './corpus/containers.ts'
 import { heic as plainHeic } from './corpus/heic.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'
@@ -9,6 +10,15 @@ import { hasTraceInside } from './corpus/traces.ts'
 import { decode } from './decode.ts'
 
 const corpus = await createCorpus()
+
+const sampleOf = (name: string) => corpus.find((one) => one.name === name)!
+
+/** Returns a copy of the sample in which a number of two bytes is another. */
+function withNumber({ bytes, type }: Sample, at: number, value: number) {
+  const copy = Buffer.from(bytes)
+  copy.writeUInt16LE(value, at)
+  return { bytes: copy, type }
+}
 
 /** Returns a copy of the picture without its metadata. */
 function cleaned({ bytes, type }: Pick<Sample, 'bytes' | 'type'>): Buffer {
@@ -37,7 +47,7 @@ t.test('the pixels are the same for an independent decoder', async (t) => {
 
 t.test('all frames of an animation are kept, whichever header is first', async (t) => {
   for (const name of ['animated', 'animated, the first frame before its header']) {
-    const sample = corpus.find((one) => one.name === `image/png: ${name}`)!
+    const sample = sampleOf(`image/png: ${name}`)
     const kept = cleaned(sample)
     const frames = (png: Buffer) => png.toString('latin1').match(/acTL|fcTL|fdAT/g)
     t.equal(frames(kept)?.length, 4, name)
@@ -124,34 +134,29 @@ t.test('it works in place, within its bytes', async (t) => {
 
 t.test('the times of an image sequence are removed', async (t) => {
   const time = Buffer.from('PLANTED!')
-  const number = (...values: number[]) => {
-    const bytes = Buffer.alloc(4 * values.length)
-    values.forEach((value, n) => bytes.writeUInt32BE(value, 4 * n))
-    return bytes
-  }
   // Version 0 has times of four bytes, version 1 of eight.
   const head = (type: string, version: number, rest: Buffer) => {
     const bytes = version === 0 ? 4 : 8
     const times = [time.subarray(0, bytes), time.subarray(0, bytes)]
     return box(type, Buffer.from([version, 0, 0, 0]), ...times, rest)
   }
-  const handler = box('hdlr', number(0, 0), Buffer.from('pict'), Buffer.alloc(13))
+  const handler = box('hdlr', u32(0, 0), Buffer.from('pict'), Buffer.alloc(13))
   for (const version of [0, 1]) {
     const sequence = (samplesAt: number) => {
       const samples = box(
         'stbl',
-        box('stsd', number(0, 0)),
-        box('stsz', number(0, 16, 1)),
-        box('stsc', number(0, 1, 1, 1, 1)),
-        box('stco', number(0, 1, samplesAt)),
+        box('stsd', u32(0, 0)),
+        box('stsz', u32(0, 16, 1)),
+        box('stsc', u32(0, 1, 1, 1, 1)),
+        box('stco', u32(0, 1, samplesAt)),
       )
       const media = box(
         'mdia',
-        head('mdhd', version, number(1_000, 1_000, 0)),
+        head('mdhd', version, u32(1_000, 1_000, 0)),
         handler,
         box('minf', samples),
       )
-      const size = Buffer.concat([Buffer.alloc(64), number(64 << 16, 48 << 16)])
+      const size = Buffer.concat([Buffer.alloc(64), u32(64 << 16, 48 << 16)])
       return Buffer.concat([
         box('ftyp', Buffer.from('avis\0\0\0\0avis')),
         box(
@@ -210,7 +215,7 @@ t.test('an item that is not an image is skipped by decoders', async (t) => {
 t.test(
   'a HEIF with a list twice is refused, because readers differ in which they use',
   async (t) => {
-    const { bytes, type } = corpus.find(({ name }) => name === 'image/heic: Exif, XMP and a link')!
+    const { bytes, type } = sampleOf('image/heic: Exif, XMP and a link')
     const meta = bytes.indexOf('meta') - 4
     const end = meta + bytes.readUInt32BE(meta)
     for (const kind of ['hdlr', 'pitm', 'iinf', 'iloc', 'iref', 'iprp']) {
@@ -226,14 +231,10 @@ t.test(
 )
 
 t.test('a TIFF whose compression is read in another way keeps nothing of its JPEG', async (t) => {
-  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
-  const entryOf = (tag: number) => bytes.indexOf(Buffer.from([tag & 0xff, tag >> 8, 3, 0]))
+  const sample = sampleOf('image/tiff: JPEG in it')
+  const entryOf = (tag: number) => sample.bytes.indexOf(Buffer.from([tag & 0xff, tag >> 8, 3, 0]))
   const compression = entryOf(259)
-  const changed = (at: number, value: number) => {
-    const copy = Buffer.from(bytes)
-    copy.writeUInt16LE(value, at)
-    return { bytes: copy, type }
-  }
+  const changed = (at: number, value: number) => withNumber(sample, at, value)
   for (const wholeType of [1, 6, 8]) {
     const kept = cleaned(changed(compression + 2, wholeType))
     t.notOk(hasTraceInside(kept), `type ${wholeType}`)
@@ -248,22 +249,17 @@ t.test('a TIFF whose compression is read in another way keeps nothing of its JPE
       `method ${method}`,
     )
   }
-  t.throws(
-    () => cleaned(changed(compression + 2, 7)),
-    new PictureError('its compression is not a number'),
-  )
-  t.throws(
-    () => cleaned(changed(compression + 8, 6)),
-    new PictureError('the tables of its JPEG are elsewhere'),
-  )
-  t.throws(
-    () => cleaned(changed(entryOf(262), 259)),
-    new PictureError('a directory of it has an entry twice'),
-  )
+  for (const [at, value, reason] of [
+    [compression + 2, 7, 'its compression is not a number'],
+    [compression + 8, 6, 'the tables of its JPEG are elsewhere'],
+    [entryOf(262), 259, 'a directory of it has an entry twice'],
+  ] as const) {
+    t.throws(() => cleaned(changed(at, value)), new PictureError(reason))
+  }
 })
 
 t.test('a TIFF with JPEG XL is accepted only if the pixels are bare', async (t) => {
-  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
+  const { bytes, type } = sampleOf('image/tiff: JPEG in it')
   const copy = Buffer.from(bytes)
   copy.writeUInt16LE(52_546, copy.indexOf(Buffer.from([3, 1, 3, 0])) + 8)
   t.ok(cleaned({ bytes: copy, type }).length > 0)
@@ -358,7 +354,7 @@ t.test(
   'a part that is longer than its fields, or that no decoder uses, hides nothing',
   async (t) => {
     for (const [sample, hides, hide] of hidden) {
-      const { bytes, type } = corpus.find(({ name }) => name === sample)!
+      const { bytes, type } = sampleOf(sample)
       const changed = hide(bytes)
       t.ok(hasTraceInside(changed), hides)
       t.notOk(hasTraceInside(cleaned({ bytes: changed, type })), `${sample}: ${hides}`)
@@ -367,12 +363,8 @@ t.test(
 )
 
 t.test('a BMP with an unknown header or too many bits is refused', async (t) => {
-  const { bytes, type } = corpus.find(({ name }) => name === 'image/bmp: a profile')!
-  const changed = (at: number, value: number) => {
-    const copy = Buffer.from(bytes)
-    copy.writeUInt16LE(value, at)
-    return { bytes: copy, type }
-  }
+  const changed = (at: number, value: number) =>
+    withNumber(sampleOf('image/bmp: a profile'), at, value)
   t.throws(() => cleaned(changed(14, 250)), new PictureError('its header has an unknown size'))
   t.throws(() => cleaned(changed(28, 96)), new PictureError('its pixels have too many bits'))
 })

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { u16, u32 } from '../../../../test/hostile/attack/pictures/bytes.ts'
 import { box, planted } from './planted.ts'
 
 const jpegStart = Buffer.from([0xff, 0xd8])
@@ -39,12 +40,9 @@ export function chunk(type: string, ...contents: (Buffer | string)[]): Buffer {
  */
 export function pngWith(
   png: Buffer,
-  {
-    early = [],
-    late = [],
-    behind = Buffer.alloc(0),
-  }: { early?: Buffer[]; late?: Buffer[]; behind?: Buffer },
+  more: { early?: Buffer[]; late?: Buffer[]; behind?: Buffer },
 ): Buffer {
+  const { early = [], late = [], behind = Buffer.alloc(0) } = more
   const end = png.length - 12
   return Buffer.concat([
     png.subarray(0, 33),
@@ -65,11 +63,6 @@ export function pngWith(
 export function animatedPng(png: Buffer, isFrameFirst = false): Buffer {
   const width = png.subarray(16, 20)
   const height = png.subarray(20, 24)
-  const u32 = (value: number) => {
-    const bytes = Buffer.alloc(4)
-    bytes.writeUInt32BE(value)
-    return bytes
-  }
   const control = (sequence: number) =>
     chunk('fcTL', u32(sequence), width, height, Buffer.alloc(8), Buffer.from([0, 1, 0, 10, 0, 0]))
   const data: Buffer[] = []
@@ -86,7 +79,8 @@ export function animatedPng(png: Buffer, isFrameFirst = false): Buffer {
   })
 }
 
-function riffChunk(type: string, content: Buffer): Buffer {
+export function riffChunk(type: string, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents)
   const head = Buffer.alloc(8)
   head.write(type)
   head.writeUInt32LE(content.length, 4)
@@ -115,7 +109,7 @@ export function webpWith(
   return riffChunk('RIFF', content)
 }
 
-function subBlocks(content: Buffer): Buffer {
+export function subBlocks(content: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < content.length; at += 255) {
     const part = content.subarray(at, at + 255)
@@ -174,12 +168,6 @@ export function heifWith(
   const image = imageOf(source, child('iloc'))
   const kind = child('iinf').toString('latin1', 30, 34)
   const all: [type: string, content: Buffer][] = [[kind, image], ...items]
-  const u16 = (...values: number[]) => {
-    const bytes = Buffer.alloc(2 * values.length)
-    values.forEach((value, n) => bytes.writeUInt16BE(value, 2 * n))
-    return bytes
-  }
-  const u32 = (value: number) => Buffer.concat([u16(value >>> 16, value & 0xffff)])
   const information = all.map(([type], n) =>
     box(
       'infe',

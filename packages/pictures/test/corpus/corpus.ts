@@ -62,6 +62,17 @@ function image(channels: 1 | 3 | 4 = 3, frames = 1): Sharp {
   return sharp(data, { raw })
 }
 
+type NamedFile = [name: string, bytes: Buffer, orientation?: number]
+
+const samplesOf = (type: string, files: readonly NamedFile[]): Sample[] =>
+  files.map(([name, bytes, orientation]) => ({
+    name,
+    type,
+    bytes,
+    ...size,
+    ...(orientation !== undefined && { orientation }),
+  }))
+
 const exifSegment = (options: Parameters<typeof exifBlock>[0]) =>
   segment(0xe1, 'Exif\0\0', exifBlock(options))
 const xmpSegment = segment(0xe1, 'http://ns.adobe.com/xap/1.0/\0', xmp)
@@ -86,7 +97,7 @@ async function jpegs(): Promise<Sample[]> {
   ]
   const mpf = segment(0xe2, 'MPF\0', planted)
   const second = jpegWith(preview, [exifSegment({})])
-  const files: [name: string, bytes: Buffer][] = [
+  const files: NamedFile[] = [
     ['GPS in Exif, big-endian', jpegWith(plain, [exifSegment({})])],
     ['GPS in Exif, little-endian', jpegWith(plain, [exifSegment({ order: 'II' })])],
     ['a preview in Exif', jpegWith(plain, [exifSegment({ preview: second })])],
@@ -119,7 +130,7 @@ async function jpegs(): Promise<Sample[]> {
       Buffer.concat([plain.subarray(0, -2), Buffer.from('some ftyp'), film()]),
     ],
     ['no end, and the trailer of a Samsung phone', samsungPanorama(plain, film())],
-    ...[0xc4, 0xd9, 0xda, 0xe5, 0xfe].flatMap((marker): [name: string, bytes: Buffer][] => {
+    ...[0xc4, 0xd9, 0xda, 0xe5, 0xfe].flatMap((marker): NamedFile[] => {
       const name = `no end, and a film with the marker ${marker.toString(16)}`
       return [
         [name, Buffer.concat([plain.subarray(0, -2), film(marker)])],
@@ -127,15 +138,12 @@ async function jpegs(): Promise<Sample[]> {
       ]
     }),
   ]
-  const turned = Array.from({ length: 8 }, (_, n): Sample => {
+  const turned = Array.from({ length: 8 }, (_, n): NamedFile => {
     const order = n % 2 === 0 ? 'II' : 'MM'
     const bytes = jpegWith(plain, [exifSegment({ orientation: n + 1, order })])
-    return { name: `orientation ${n + 1}`, type: 'image/jpeg', bytes, ...size, orientation: n + 1 }
+    return [`orientation ${n + 1}`, bytes, n + 1]
   })
-  return [
-    ...files.map(([name, bytes]) => ({ name, type: 'image/jpeg', bytes, ...size })),
-    ...turned,
-  ]
+  return samplesOf('image/jpeg', [...files, ...turned])
 }
 
 /**
@@ -143,11 +151,7 @@ async function jpegs(): Promise<Sample[]> {
  * and then the directory of these blocks.
  */
 function samsungPanorama(jpeg: Buffer, behind: Buffer): Buffer {
-  const number = (...values: number[]) => {
-    const bytes = Buffer.alloc(4 * values.length)
-    values.forEach((value, n) => bytes.writeUInt32LE(value, 4 * n))
-    return bytes
-  }
+  const number = (...values: number[]) => Buffer.from(Uint32Array.from(values).buffer)
   const block = (name: string, content: Buffer) =>
     Buffer.concat([number(0x0a30_0000, name.length), Buffer.from(name), content])
   const parts = [
@@ -182,7 +186,7 @@ async function pngs(): Promise<Sample[]> {
   ])
   const text = chunk('tEXt', `Comment\0${planted}`)
   const international = chunk('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0', xmp)
-  const files: [name: string, bytes: Buffer, orientation?: number][] = [
+  const files: NamedFile[] = [
     ['GPS in eXIf', pngWith(rgb, { early: [chunk('eXIf', exifBlock())] })],
     ['eXIf at the end', pngWith(rgba, { late: [chunk('eXIf', exifBlock({ order: 'II' }))] })],
     ['orientation', pngWith(rgb, { early: [chunk('eXIf', exifBlock({ orientation: 6 }))] }), 6],
@@ -208,13 +212,7 @@ async function pngs(): Promise<Sample[]> {
     ['a claim (C2PA)', pngWith(rgb, { early: [chunk('caBX', planted)] })],
     ['cut off', pngWith(rgb, { early: [text] }).subarray(0, -300)],
   ]
-  return files.map(([name, bytes, orientation]) => ({
-    name,
-    type: 'image/png',
-    bytes,
-    ...size,
-    ...(orientation !== undefined && { orientation }),
-  }))
+  return samplesOf('image/png', files)
 }
 
 async function webps(): Promise<Sample[]> {
@@ -224,7 +222,7 @@ async function webps(): Promise<Sample[]> {
     image(4).webp().toBuffer(),
     image(4, 3).webp().toBuffer(),
   ])
-  const files: [name: string, bytes: Buffer, orientation?: number][] = [
+  const files: NamedFile[] = [
     ['GPS in Exif', webpWith(lossy, [['EXIF', exifBlock()]], size)],
     ['XMP, lossless', webpWith(lossless, [['XMP ', xmp]], size)],
     [
@@ -253,13 +251,7 @@ async function webps(): Promise<Sample[]> {
     ],
     ['bytes behind it', Buffer.concat([lossy, Buffer.from(planted)])],
   ]
-  return files.map(([name, bytes, orientation]) => ({
-    name,
-    type: 'image/webp',
-    bytes,
-    ...size,
-    ...(orientation !== undefined && { orientation }),
-  }))
+  return samplesOf('image/webp', files)
 }
 
 async function gifs(): Promise<Sample[]> {
@@ -269,7 +261,7 @@ async function gifs(): Promise<Sample[]> {
   ])
   const application = (name: string, content: Buffer) =>
     gifExtension(0xff, content, Buffer.from(`\x0b${name}`, 'latin1'))
-  const files: [name: string, bytes: Buffer][] = [
+  const files: NamedFile[] = [
     ['a comment', gifWith(still, [gifExtension(0xfe, Buffer.from(planted.repeat(20)))])],
     ['XMP, animated', gifWith(animated, [application('XMP DataXMP', xmp)])],
     [
@@ -285,7 +277,7 @@ async function gifs(): Promise<Sample[]> {
     ['an archive behind it', gifWith(animated, [], Buffer.from(`PK\x03\x04${planted}`, 'latin1'))],
     ['no end, but another block', Buffer.concat([still.subarray(0, -1), Buffer.from(planted)])],
   ]
-  return files.map(([name, bytes]) => ({ name, type: 'image/gif', bytes, ...size }))
+  return samplesOf('image/gif', files)
 }
 
 async function heifs(): Promise<Sample[]> {
@@ -344,13 +336,17 @@ async function heifs(): Promise<Sample[]> {
 }
 
 /** The tags of a plain RGB TIFF whose strips have `rowsPerStrip` rows each. */
-function rgbEntries(strips: Buffer[], rowsPerStrip: number): Entry[] {
+function rgbEntries(
+  strips: Buffer[],
+  rowsPerStrip: number,
+  [compression, colors] = [1, 2],
+): Entry[] {
   return [
     short(256, width),
     short(257, height),
     short(258, 8, 8, 8),
-    short(259, 1),
-    short(262, 2),
+    short(259, compression!),
+    short(262, colors!),
     blocks(273, ...strips),
     short(277, 3),
     short(278, rowsPerStrip),
@@ -372,21 +368,9 @@ async function tiffs(): Promise<Sample[]> {
     [exifSegment({}), comment, icc, adobe, Buffer.from(planted)],
     Buffer.from(planted),
   )
-  const asJpeg: Entry[] = [
-    short(256, width),
-    short(257, height),
-    short(258, 8, 8, 8),
-    short(259, 7),
-    short(262, 6),
-    blocks(273, inJpeg),
-    short(277, 3),
-    short(278, height),
-    long(279, inJpeg.length),
-    short(530, 1, 1),
-    ...tiffMetadata,
-  ]
+  const asJpeg = [...rgbEntries([inJpeg], height, [7, 6]), short(530, 1, 1), ...tiffMetadata]
   const parts = [...rgbEntries(strips, 16), directory(330, entries)]
-  const files: [name: string, bytes: Buffer][] = [
+  const files: NamedFile[] = [
     ['Exif, GPS, XMP and IPTC', writeTiff([entries], { order: 'II' })],
     ['big-endian', writeTiff([entries], { order: 'MM' })],
     ['BigTIFF', writeTiff([entries], { order: 'II', isBig: true })],
@@ -406,12 +390,12 @@ async function tiffs(): Promise<Sample[]> {
         .toBuffer(),
     ],
   ]
-  return files.map(([name, bytes]) => ({ name, type: 'image/tiff', bytes, ...size }))
+  return samplesOf('image/tiff', files)
 }
 
 function bmps(): Sample[] {
   const { data } = noise(3)
-  const files: [name: string, bytes: Buffer][] = [
+  const files: NamedFile[] = [
     [
       'a gap and bytes behind it',
       bmp({ ...size, data, gap: Buffer.from(planted), behind: Buffer.from(planted) }),
@@ -419,7 +403,7 @@ function bmps(): Sample[] {
     ['a profile', bmp({ ...size, data, profile: colorProfile(), kind: 'DEBM' })],
     ['the name of a profile', bmp({ ...size, data, profile: Buffer.from(planted), kind: 'KNIL' })],
   ]
-  return files.map(([name, bytes]) => ({ name, type: 'image/bmp', bytes, ...size }))
+  return samplesOf('image/bmp', files)
 }
 
 /**

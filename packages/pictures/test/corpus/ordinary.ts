@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { bmp } from './bmp.ts'
 import { colorProfile } from './color-profile.ts'
-import { chunk, segment } from './containers.ts'
+import { latin1, u16, u32 } from '../../../../test/hostile/attack/pictures/bytes.ts'
+import { chunk, riffChunk, segment, subBlocks } from './containers.ts'
 import { box, film } from './planted.ts'
 import { blocks, exifBlock, long, short, tiffMetadata, writeTiff } from './tiff-writer.ts'
 
@@ -16,18 +17,6 @@ const dataBytes = 10_000_000
 
 /** Random bytes in place of compressed pixels, which look random too. */
 const noise = randomBytes(dataBytes)
-
-const u32 = (...values: number[]) => {
-  const bytes = Buffer.alloc(4 * values.length)
-  values.forEach((value, n) => bytes.writeUInt32BE(value, 4 * n))
-  return bytes
-}
-const u16 = (...values: number[]) => {
-  const bytes = Buffer.alloc(2 * values.length)
-  values.forEach((value, n) => bytes.writeUInt16BE(value, 2 * n))
-  return bytes
-}
-const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
 /** Cuts the noise into pieces of `bytes` bytes. */
 function pieces(bytes: number): Buffer[] {
@@ -96,15 +85,6 @@ export function profileOfTables(bytes: number): Buffer {
   return profile
 }
 
-function subBlocks(content: Buffer): Buffer {
-  const parts: Buffer[] = []
-  for (let at = 0; at < content.length; at += 255) {
-    const part = content.subarray(at, at + 255)
-    parts.push(Buffer.from([part.length]), part)
-  }
-  return Buffer.concat([...parts, Buffer.from([0])])
-}
-
 function gif(frames: Buffer[]): Buffer {
   const control = Buffer.from([0x21, 0xf9, 4, 0, 10, 0, 0, 0])
   const image = Buffer.from([0x2c, 0, 0, 0, 0, 0x20, 3, 0x58, 2, 0, 8])
@@ -117,17 +97,10 @@ function gif(frames: Buffer[]): Buffer {
   ])
 }
 
-function riff(type: string, ...contents: Buffer[]): Buffer {
-  const content = Buffer.concat(contents)
-  const size = Buffer.alloc(4)
-  size.writeUInt32LE(content.length)
-  return Buffer.concat([latin1(type), size, content, Buffer.alloc(content.length % 2)])
-}
-
 function webp(chunks: Buffer[]): Buffer {
   const extended = Buffer.from([0x2c, 0, 0, 0, 0x9f, 0x0f, 0, 0xb7, 0x0b, 0])
-  const exif = riff('EXIF', exifBlock({ orientation: 6 }))
-  return riff('RIFF', latin1('WEBP'), riff('VP8X', extended), ...chunks, exif)
+  const exif = riffChunk('EXIF', exifBlock({ orientation: 6 }))
+  return riffChunk('RIFF', latin1('WEBP'), riffChunk('VP8X', extended), ...chunks, exif)
 }
 
 /** Creates an image of tiles, with Exif, as phones write it. */
@@ -188,11 +161,11 @@ export function ordinaryPictures(): OrdinaryPicture[] {
     ['image/png', 'the profile of a printer', png([chunk('IDAT', noise)], printer)],
     ['image/gif', '50 frames', gif(pieces(200_000))],
     ['image/gif', '4,000 frames', gif(pieces(2_500))],
-    ['image/webp', 'one image', webp([riff('VP8 ', noise)])],
+    ['image/webp', 'one image', webp([riffChunk('VP8 ', noise)])],
     [
       'image/webp',
       '2,000 frames',
-      webp(pieces(5_000).map((one) => riff('ANMF', Buffer.alloc(16), riff('VP8 ', one)))),
+      webp(pieces(5_000).map((one) => riffChunk('ANMF', Buffer.alloc(16), riffChunk('VP8 ', one)))),
     ],
     ['image/heic', '48 tiles', heif('heic', 'hvc1', pieces(200_000))],
     ['image/heic', '1,000 tiles', heif('heic', 'hvc1', pieces(10_000))],

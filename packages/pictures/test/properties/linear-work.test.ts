@@ -4,6 +4,7 @@ import t from 'tap'
 import { checkProperty } from '../../../../gateway/test/properties/property.ts'
 import { examinePicture, PictureError } from '../../src/index.ts'
 import { createCorpus } from '../corpus/corpus.ts'
+import { cpuMs } from '../cpu.ts'
 
 const corpus = await createCorpus()
 const bytesMax = 1_000_000
@@ -30,14 +31,6 @@ const fragments = [
 
 const several = fc.array(fc.nat(fragments.length - 1), { minLength: 1, maxLength: 12 })
 const join = (list: readonly number[]) => Buffer.concat(list.map((one) => fragments[one]!))
-
-/** The CPU time that `work` takes, in milliseconds. The time of other processes does not count. */
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
 
 function walk(bytes: Buffer, type: string): void {
   try {
