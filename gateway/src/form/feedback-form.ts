@@ -101,8 +101,13 @@ async function readForm(
 
 function asRefusal(cause: unknown, reason = 'The form cannot be parsed.'): IntakeError {
   if (cause instanceof IntakeError) return cause
-  if (partsLimits.has((cause as { code?: string }).code ?? '')) {
+  const { code = '' } = cause as { code?: string }
+  if (partsLimits.has(code)) {
     return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)
+  }
+  if (code === 'FST_PROTO_VIOLATION') {
+    const detail = 'No part may be named as a member of every JavaScript object, like constructor.'
+    return new IntakeError('invalid_multipart', detail, { cause })
   }
   return new IntakeError('invalid_multipart', reason, { cause })
 }

@@ -65,10 +65,6 @@ t.test('400 for a malformed form', async (t) => {
       'multipart/form-data; boundary=x',
       '--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n{}',
     ],
-    [
-      'multipart/form-data; boundary=x',
-      '--x\r\ncontent-disposition: form-data; name="__proto__"\r\n\r\n{}\r\n--x--',
-    ],
   ]
   for (const [type, body] of cases) {
     const response = await app.inject({
@@ -81,7 +77,7 @@ t.test('400 for a malformed form', async (t) => {
   }
 })
 
-t.test('400 with the true reason for delimiters that the parser does not read', async (t) => {
+t.test('400 with the true reason for what the parser does not read', async (t) => {
   const gateway = await startGateway(t)
   const form = [
     '--x',
@@ -104,6 +100,8 @@ t.test('400 with the true reason for delimiters that the parser does not read', 
     [form.replaceAll('\r\n', '\n'), /CR LF/],
     [form.replaceAll('--x', '--y'), /the content type names/],
     [form.replace('--x--', ''), /cannot be parsed/],
+    [form.replace('"a"', '"constructor"'), /every JavaScript object/],
+    [form.replace('"a"', '"__proto__"'), /every JavaScript object/],
   ] as const) {
     const response = await gateway.app.inject({
       method: 'POST',
