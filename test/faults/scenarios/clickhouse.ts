@@ -13,7 +13,7 @@ const exception = (code: number): Treatment => {
 }
 
 const wrongAnswers: Treatment[] = [
-  { is: 'delayed', ms: 3_000 },
+  { is: 'delayed', ms: 12_000 },
   { is: 'stored', code: 241 },
   { is: 'shortened' },
   ...[243, 242, 241].map(exception),
@@ -118,7 +118,7 @@ export const clickhouseScenarios: Scenario[] = [
     id: 'F38',
     title:
       'inserts answered too late, with 200 and an exception, with too few rows, or rejected: no space (243), read-only (242), memory (241)',
-    cluster: { workerEnv: { INSERT_TIMEOUT_MS: '1000' } },
+    cluster: { workerEnv: { INSERT_TIMEOUT_MS: '10000' } },
     async run(stage) {
       const { acknowledged } = stage
       await acknowledged(50)
