@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { deviceFields } from '@intake/contract'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { isCurl, startStack, type RunningStack } from '@intake/test-kit/running-stack'
 import { s3Client } from '@intake/test-kit/s3-client'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
+import { startWebhookReceiver } from '@intake/test-kit/webhook-receiver'
 
 const run = promisify(execFile)
 const imagesDir = new URL('images/', import.meta.url)
@@ -100,24 +98,10 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
-/** Starts a receiver of the webhook. It collects the ids of the feedback that it is called for. */
-async function startReceiver(t: Test) {
-  const ids: string[] = []
-  const receive = async (request: IncomingMessage, response: ServerResponse) => {
-    const called = JSON.parse(String(await buffer(request))) as { data: { id: string } }
-    ids.push(called.data.id)
-    response.writeHead(204).end()
-  }
-  const server = createServer((request, response) => void receive(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, ids }
-}
-
 t.test('a stack stores what is sent to it', async (t) => {
   const dataDir = createDataDir(t)
-  const receiver = await startReceiver(t)
+  const receiver = await startWebhookReceiver()
+  t.teardown(() => receiver.close())
   const stack = await startStack(t, {
     dataDir,
     env: {
@@ -261,7 +245,7 @@ t.test('a stack stores what is sent to it', async (t) => {
       t.match(metaData, { 'content-type': content_type, sha256 })
     }
 
-    await until('the webhook was called for it', () => receiver.ids.includes(id))
+    await until('the webhook was called for it', () => receiver.accepted.has(id))
     const { page } = stack.endpoints
     t.ok(
       stack.lines.some((line) => line.includes(`Page         ${page}/`)),

@@ -1,14 +1,12 @@
 // `npm run test:observability` runs this file; see tools/scripts/test-suite.mjs.
 import { execFile, execFileSync } from 'node:child_process'
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
+import { startWebhookReceiver } from '@intake/test-kit/webhook-receiver'
 import { emptyWhenHealthy } from './empty-when-healthy.ts'
 import {
   alertQueries,
@@ -42,10 +40,12 @@ t.test('promtool accepts the configuration and the rules', async (t) => {
 
 t.test('a real Prometheus and a real load', async (t) => {
   const dataDir = createDataDir(t)
+  const receiver = await startWebhookReceiver()
+  t.teardown(() => receiver.close())
   const { endpoints } = await startStack(t, {
     dataDir,
     env: {
-      FEEDBACK_WEBHOOK_URL: await startReceiver(t),
+      FEEDBACK_WEBHOOK_URL: receiver.url,
       FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
     },
   })
@@ -149,17 +149,6 @@ t.test('a real Prometheus and a real load', async (t) => {
 
   t.comment(`responses: ${JSON.stringify(Object.fromEntries(load.statuses))}`)
 })
-
-/** Starts a server that accepts the webhook's requests. Returns its URL. */
-async function startReceiver(t: Test): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(204).end())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
 
 /**
  * Runs `promtool check metrics`. Returns its lines about Intake's metrics, and its lines that

@@ -10,7 +10,7 @@ import { createManagedService, type ManagedService } from './service.ts'
 import { startTcpProxy, type TcpProxy } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import { freePorts } from '@intake/test-kit/free-ports'
-import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '@intake/test-kit/webhook-receiver'
 
 export interface ClusterOptions {
   dataDir: string
