@@ -6,7 +6,7 @@ import { readState, type RedisState, type StateOptions } from './state.ts'
 const configIntervalMs = 3_000
 
 export interface PolledServer {
-  readonly state: RedisState | undefined
+  state: RedisState | undefined
   /** A hash tag whose keys the server holds. */
   tag: string
   /** Reads the state, and every three seconds the configuration too. One reading runs at a time. */
@@ -23,7 +23,6 @@ export function createPolledServer(
 ): PolledServer {
   const { replicasMin = 0, assertsDurability = false } = options
   let { respondedAt } = options
-  let state: RedisState | undefined
   let durability: Durability = { violations: [], isUnreadable: false }
   let configReadAt = -Infinity
   let reading: Promise<void> | undefined
@@ -36,20 +35,18 @@ export function createPolledServer(
   }
 
   async function readOnce(): Promise<void> {
-    state = await readState(redis, {
+    server.state = await readState(redis, {
       replicasMin,
       assertsDurability,
       tag: server.tag,
-      previous: state,
+      previous: server.state,
       readDurability: readDurabilityAtTimes,
     })
     respondedAt = performance.now()
   }
 
   const server: PolledServer = {
-    get state() {
-      return state
-    },
+    state: undefined,
     tag: options.tag,
     read: () => (reading ??= readOnce().finally(() => (reading = undefined))),
     forgetConfig: () => void (configReadAt = -Infinity),
