@@ -173,7 +173,7 @@ const planted: Planted[] = [
     what: 'the disk of ClickHouse is full beyond the limit',
     plant: async () => ({ diskFree: 100 }),
     code: 'clickhouse_disk',
-    detail: /^The disk default of ClickHouse has .* GiB left, less than 100 %\.$/,
+    detail: /^The disk default of ClickHouse has .* [GT]iB left, less than 100 %\.$/,
   },
   {
     what: 'another bucket is named',

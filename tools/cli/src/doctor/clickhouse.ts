@@ -8,6 +8,7 @@ import {
 } from '@intake/schema'
 import { readPeriods, type Periods } from '@intake/records'
 import { keptFreeBytes } from '@intake/runtime'
+import { bytes } from '../status/units.ts'
 import { finding, findingIf, type Finding } from './finding.ts'
 
 export interface ClickHouseExamination {
@@ -90,7 +91,7 @@ export function findClickHouseProblems(
       .map(({ name, freeBytes, totalBytes }) =>
         finding(
           'clickhouse_disk',
-          `the disk ${name} of ClickHouse has ${gib(freeBytes)} of ${gib(totalBytes)} left, less than ${freeShareMin * 100} %`,
+          `the disk ${name} of ClickHouse has ${bytes(freeBytes)} of ${bytes(totalBytes)} left, less than ${freeShareMin * 100} %`,
           'Make the disk larger, shorten the retention (intake retention), or remove other files.',
         ),
       ),
@@ -104,8 +105,6 @@ export const settingFinding = (violation: string): Finding =>
     'Change it back: ALTER TABLE … MODIFY SETTING for a table, the profile for a user, config.xml for the server.',
   )
 
-const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
-
 /** The ClickHouse of `npm start` ends when its disk is full, so it cannot say so itself. */
 export function findFullDisk(dataDir: string): Finding | undefined {
   const { bavail, bsize } = statfsSync(dataDir)
@@ -113,13 +112,11 @@ export function findFullDisk(dataDir: string): Finding | undefined {
   if (free >= needed) return undefined
   return finding(
     'clickhouse_disk',
-    `ClickHouse does not respond, and the disk of ${dataDir} is full: it has ${mib(free)} left, and ClickHouse ` +
-      `needs ${mib(needed)} to start`,
+    `ClickHouse does not respond, and the disk of ${dataDir} is full: it has ${bytes(free)} left, and ClickHouse ` +
+      `needs ${bytes(needed)} to start`,
     'Remove other files from this disk, or make it larger; ClickHouse then starts by itself.',
   )
 }
-
-const mib = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`
 
 function unusable(error: ClickHouseError): Finding {
   const reason = describeError(error)

@@ -17,6 +17,7 @@ import {
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { describeReply, explainRedis } from '../redis-failure.ts'
+import { bytes } from '../status/units.ts'
 import { examineEntries } from './entries.ts'
 import { degraded, finding, findingIf, type Finding } from './finding.ts'
 
@@ -27,7 +28,6 @@ const connectTimeoutMs = 10_000
 /** Leaves time for a few servers or replicas that do not respond. */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
-const mebibyte = 1024 ** 2
 /** The largest share of the machine's memory: Redis needs the rest while it rewrites its log. */
 const machineShareMax = 0.75
 const versionMin = 7
@@ -189,14 +189,14 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
     ...findingIf(
       isSmall,
       'redis_memory',
-      `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(redisMemoryBytesMin)} is needed`,
+      `${server} has maxmemory ${bytes(maxBytes)}, and at least ${bytes(redisMemoryBytesMin)} is needed`,
       'Set maxmemory to twice the size of what waits during the longest outage of ClickHouse that you expect, ' +
         'at 400 bytes per record.',
     ),
     ...findingIf(
       isLarge,
       'redis_memory',
-      `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
+      `${server} has maxmemory ${bytes(maxBytes)}, more than three quarters of the ${bytes(machineBytes)} of its machine`,
       'Set maxmemory to half of the memory of the machine: the system would end Redis before the limit applies.',
     ),
     ...findingIf(
@@ -207,8 +207,6 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
     ),
   ]
 }
-
-const mib = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`
 
 const unusable = (reason: string): Finding =>
   finding(

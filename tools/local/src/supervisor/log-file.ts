@@ -1,4 +1,12 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 const rotateBytes = 8 * 1024 * 1024
@@ -25,16 +33,8 @@ function rotate(path: string) {
 }
 
 function readTail(path: string, startBytes: number) {
-  const fd = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(fd)
-    const from = Math.max(startBytes, size - tailBytesMax)
-    const buffer = Buffer.alloc(Math.max(0, size - from))
-    readSync(fd, buffer, 0, buffer.length, from)
-    return lastWords(buffer.toString())
-  } finally {
-    closeSync(fd)
-  }
+  const log = readFileSync(path)
+  return lastWords(log.subarray(Math.max(startBytes, log.length - tailBytesMax)).toString())
 }
 
 /** A crashing program prints more after its error, so this is the last line with an error. */
