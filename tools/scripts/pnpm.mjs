@@ -10,13 +10,9 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Returns the path of a package of pnpm that has the hash in package.json. npm takes the path in
- * place of a name. The package contains the launcher; npm gets the program itself from packages
- * whose exact version the launcher names, and checks them against the registry's hashes only.
- *
- * @param {string} folder where the package is written
- * @param {string} manifest the package.json that names version and hash
- * @throws {Error} if the package has another hash
+ * Writes a package of pnpm that has the hash in package.json; returns its path, which npm takes in
+ * place of a name. Throws if it has another hash. The package has only the launcher; npm checks the
+ * program, whose exact version the launcher names, against the registry's hashes.
  */
 export function fetchPnpm(
   folder = join(root, 'node_modules', '.cache', 'intake'),

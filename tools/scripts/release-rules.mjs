@@ -28,12 +28,7 @@ export function findManifestProblems(manifests) {
 /** Files whose changes can change the CPU costs that README.md states. */
 const hotPath = ['gateway/src', 'worker/src', 'packages/*/src', 'deploy/Dockerfile']
 
-/**
- * Finds what is wrong with the report of the bench.
- *
- * @param report the text of tools/bench/results/latest.md
- * @param changedSince returns the files of the given paths that have changed since a commit
- */
+/** `changedSince` returns the files of the given paths that have changed since a commit. */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
   // If the tree had uncommitted changes, the report has a `+` after the commit, and the pattern
@@ -77,16 +72,11 @@ export function setPomVersion(pom, version) {
 }
 
 /**
- * Whether the images may contain a package with this licence.
- *
- * @param name of the package, with or without its scope
- * @param licence a name, or names that are joined by OR or AND
+ * Whether the images may contain a package with this licence, or with these, joined by OR or AND.
  */
 export function isPermitted(name, licence) {
   // sharp loads libvips as a shared library, which may be replaced, as this licence demands.
   if (licence === 'LGPL-3.0-or-later') return /^(@img\/)?sharp-libvips-/.test(name)
-  // "MIT OR Apache-2.0" is permitted if one of the two licences is. "MIT AND Apache-2.0" is
-  // permitted if both are.
   const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
   return licence.includes(' AND ')
     ? names.every((one) => licences.has(one))

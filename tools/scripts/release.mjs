@@ -1,16 +1,12 @@
-// npm run release -- --set 0.2.0
-//   writes the version into every package.json, the Helm chart, the Kotlin client and the changelog.
-// npm run release -- --check
-//   runs the checks before a tag, in a few minutes; exits with 1 if one fails.
-// npm run release -- --check --without-images
-//   runs all checks except those of the contents of the images.
-// npm run release
-//   runs the checks; if all pass, fills the folder `release` with what is published.
-// npm run release -- --local
-//   fills that folder without the checks. --to FOLDER names another one, which is emptied first, and
-//   --without-kotlin leaves out what needs Maven.
-// Nothing is committed, tagged or published. INTAKE_IMAGES names the registry and folder of the
-// images in the release's docker-compose.yml.
+// npm run release runs the checks before a tag (docs/releasing.md), and if all pass, fills the folder
+// `release` with what is published. Nothing is committed, tagged or published.
+//   --set 0.2.0       only writes the version into manifests, Helm chart, Kotlin client and changelog
+//   --check           only checks; exits with 1 if one fails
+//   --without-images  does not check the contents of the images
+//   --local           only fills the folder
+//   --to FOLDER       names another folder, which is emptied first
+//   --without-kotlin  leaves out what needs Maven
+// INTAKE_IMAGES names the registry and folder of the images in the release's docker-compose.yml.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -8,10 +8,7 @@ import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/**
- * The shortest and the longest interval between disk checks, in milliseconds. The less space is
- * free, the shorter is the interval.
- */
+/** The interval between disk checks, which is shorter when less space is free. */
 const diskCheckMs = { min: 5, max: 100 }
 /** The highest speed at which a disk is assumed to fill up. Even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
@@ -84,8 +81,7 @@ function closePipesToNames() {
 }
 
 function closeIfPipe(descriptor) {
-  // The standard streams keep their rights, because they belong to the process that started this
-  // one.
+  // The standard streams belong to the process that started this one.
   if (descriptor <= 2) return
   try {
     const status = fstatSync(descriptor)

@@ -27,11 +27,7 @@ const listParameters = new Map([
 const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-encryption[\w-]*)$/
 const contentHash = /^[\da-f]{64}$/
 
-/**
- * The operations that each role may use. A gateway stores objects, and removes the objects of
- * refused feedback. A worker reads objects and stores thumbnails. Every role may check whether the
- * bucket exists, and list the names of objects.
- */
+/** The operations of each role. A gateway removes the objects of refused feedback. */
 const operationsOf = {
   owner: new Set([
     'create bucket',

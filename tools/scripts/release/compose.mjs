@@ -1,11 +1,8 @@
 // Turns docker-compose.yml, which builds the images, into the one of a release, which loads them.
 
 /**
- * Replaces every `build` by the image of a release.
- *
- * @param {string} compose the text of docker-compose.yml
- * @param {{ version: string, images?: string | undefined }} release `images` is registry and folder
- * of the images; without it, whoever starts the containers must set INTAKE_IMAGES
+ * Replaces every `build` by the image of a release. `images` is registry and folder of the images;
+ * without it, whoever starts the containers must set INTAKE_IMAGES.
  */
 export function composeOfImages(compose, { version, images }) {
   const prefix = images

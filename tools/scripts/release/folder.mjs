@@ -19,13 +19,7 @@ const mavenMs = 10 * 60_000
 
 /**
  * Fills a folder anew. Needs a built clone, but no container engine, and no network once Maven and
- * pnpm have run.
- *
- * @param {object} options
- * @param {string} options.version
- * @param {string} options.folder
- * @param {string} [options.images] registry and folder of the images, if they are known
- * @param {boolean} options.kotlin whether to build the Kotlin client
+ * pnpm have run. `images` is registry and folder of the images, if they are known.
  */
 export async function fillReleaseFolder({ version, folder, images, kotlin }) {
   rmSync(folder, { recursive: true, force: true })

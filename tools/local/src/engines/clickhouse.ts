@@ -66,12 +66,9 @@ export interface ClickHouse extends Service {
  * accepts credentials only in the headers `X-ClickHouse-User` and `X-ClickHouse-Key`, and serves
  * the page for queries only at its secret link.
  *
- * With the function `file()` and some formats, every user can read every file that the process can
- * read. Therefore the process is confined (hosts/clickhouse.mjs): it can read only its program, its
- * data and its configuration, which contains hashes of the passwords. From Linux 6.7 on, the
- * process also cannot connect to anything. No user can create a file with `sqlite()`, which does so
- * before it checks the right (packages/confinement). If the system cannot confine the process, there is no
- * user `analyst`.
+ * The process can read only its program, its data and its configuration (hosts/clickhouse.mjs says
+ * why), and from Linux 6.7 on it cannot connect to anything. If the system cannot confine it, there
+ * is no user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options

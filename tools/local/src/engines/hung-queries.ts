@@ -7,10 +7,9 @@ const timeoutMs = 5_000
 /**
  * Cancels queries of `reader` and of all analysts that have run for `queryMsMax`, which is
  * longer than their time limits allow. Ends the engine if such a query still runs `killMsMax`
- * later. Neither the time limit nor KILL QUERY has an effect while the engine computes a single
- * row: for example, while `file('/proc/self/fd/4')` waits for a pipe, or while a function compares
- * two long arrays. Until the engine ends, such a query occupies a thread and counts against the
- * maximum number of queries of its user. The tables survive the end of the engine.
+ * later, which the tables survive. Neither the time limit nor KILL QUERY has an effect while the
+ * engine computes a single row: for example, while `file('/proc/self/fd/4')` waits for a pipe, or
+ * while a function compares two long arrays.
  */
 export function endHungQueries(options: {
   child: Child

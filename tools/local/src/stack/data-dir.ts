@@ -17,8 +17,8 @@ const othersMay = 0o077
  * all users of the machine could otherwise read. Other users lose their access to an existing
  * directory if it is empty or was a data directory before.
  *
- * @throws {StartError} if the directory cannot be used or belongs to another user; also if other
- * users can enter it and it contains files but was never a data directory
+ * @throws {StartError} if it cannot be used, belongs to another user, or others can enter it and it
+ * was never a data directory
  */
 export function makeDataDir(path: string): void {
   const refusal = closeDataDir(path)
