@@ -23,7 +23,6 @@ async function formatted(path, text) {
   if (errors.length > 0) throw new Error(errors[0].message)
   return code
 }
-const markdown = (text) => formatted('page.md', text)
 
 /** Returns a file with another text between the lines of its two comments. */
 async function block(path, comment, text) {
@@ -35,36 +34,30 @@ async function block(path, comment, text) {
   return formatted(path, `${file.slice(0, from)}${text}\n${file.slice(to)}`)
 }
 
-const pages = {
-  'deploy/observability/alerts.yml': await block(
-    'deploy/observability/alerts.yml',
-    '  #',
-    alertGroup(),
-  ),
-  'deploy/observability/alerts.test.yml': await block(
-    'deploy/observability/alerts.test.yml',
-    '  #',
-    alertCases(),
-  ),
-  'docs/sending-from-flutter.md': await block(
-    'docs/sending-from-flutter.md',
-    '<!--',
-    `\n${sentence()}\n`,
-  ),
-  'clients/javascript/src/core/feedback-only.ts': await formatted(
-    'feedback-only.ts',
-    typeScriptList(),
-  ),
+const files = {
+  'clients/javascript/src/core/feedback-only.ts': typeScriptList(),
   'clients/kotlin/src/main/kotlin/intake/client/FeedbackOnly.kt': kotlinList(),
   'clients/swift/Sources/Intake/FeedbackOnly.swift': swiftList(),
   'clients/javascript/src/core/retry-rules.ts': typeScriptRules(),
   'clients/swift/Sources/Intake/RetryRules.swift': swiftRules(),
   'clients/kotlin/src/main/kotlin/intake/client/RetryRules.kt': kotlinRules(),
-  'docs/errors.md': await markdown(errorsPage()),
-  'docs/configuration.md': await markdown(configurationPage()),
-  'docs/metrics.md': await markdown(metricsPage()),
-  'docs/operations/states.md': await markdown(statesPage()),
+  'docs/errors.md': errorsPage(),
+  'docs/configuration.md': configurationPage(),
+  'docs/metrics.md': metricsPage(),
+  'docs/operations/states.md': statesPage(),
 }
+/** Files that have a generated block, by the sign of its comments. */
+const blocks = {
+  'deploy/observability/alerts.yml': ['  #', alertGroup()],
+  'deploy/observability/alerts.test.yml': ['  #', alertCases()],
+  'docs/sending-from-flutter.md': ['<!--', `\n${sentence()}\n`],
+}
+const pages = {}
+for (const [path, text] of Object.entries(files)) {
+  pages[path] = /\.(ts|md)$/.test(path) ? await formatted(path, text) : text
+}
+for (const [path, [sign, text]] of Object.entries(blocks))
+  pages[path] = await block(path, sign, text)
 pages['gateway/docs.html'] = docsPage(
   [
     { name: 'quick-start.md', text: await read('docs/quick-start.md') },
