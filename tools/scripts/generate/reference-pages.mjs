@@ -57,43 +57,31 @@ ${codesThat(({ status, retryable }) => !retryable && status !== 500)}
 `
 }
 
-/** Settings of the object store have a table of their own. */
-const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
-
 const services = [GatewayConfig, WorkerConfig, ConsoleConfig]
 
-/** The names of settings that all services have with the same meaning. */
-const ofAll = new Set(
-  Object.entries(GatewayConfig.properties)
-    .filter(([name, { description }]) =>
-      services.every(({ properties }) => properties[name]?.description === description),
-    )
-    .map(([name]) => name),
-)
+const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
+/** The settings of a service. Those of the object store have a table of their own. */
+const settingsOf = ({ properties }) =>
+  Object.entries(properties).filter(([, setting]) => !ofObjectStore.has(setting))
 
-function settingsList({ properties, required }, isListed = () => true) {
-  const own = Object.entries(properties).filter(
-    ([name, setting]) => !ofObjectStore.has(setting) && isListed(name),
-  )
-  return rowsOf(own, required)
+/** Whether a service has this setting with the same meaning. */
+const has = ({ properties }, [name, { description }]) =>
+  properties[name]?.description === description
+
+const isOfAll = (setting) => services.every((service) => has(service, setting))
+const isShared = (setting, above) => above.some((service) => has(service, setting))
+
+/** The settings of a service that not all services have, and none of those above it. */
+function newIn(service, ...above) {
+  const own = settingsOf(service).filter((one) => !isOfAll(one) && !isShared(one, above))
+  return rowsOf(own, service.required)
 }
 
-/** The names of settings that two of the services have with the same meaning, for a sentence. */
-function sharedNames({ properties }, { properties: above }) {
-  return Object.keys(properties)
-    .filter((name) => isOwn(name) && above[name]?.description === properties[name].description)
-    .filter((name) => !ofObjectStore.has(properties[name]))
-    .map((name) => `\`${name}\``)
-    .join(', ')
-}
+/** The names of settings that not all services have, but this one and one above it. */
+const sharedNames = (service, ...above) =>
+  namesOf(settingsOf(service).filter((one) => !isOfAll(one) && isShared(one, above)))
 
-/** Selects the settings of a service that none of the services above it has with the same meaning. */
-const isNewIn =
-  ({ properties }, ...above) =>
-  (name) =>
-    isOwn(name) &&
-    above.every((one) => one.properties[name]?.description !== properties[name].description)
-const isOwn = (name) => !ofAll.has(name)
+const namesOf = (settings) => settings.map(([name]) => `\`${name}\``).join(', ')
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
@@ -105,16 +93,9 @@ function rowsOf(settings, required) {
 
 /** Secrets whose new values a running process uses, or all others. */
 function secretsList({ isFollowed }) {
-  const names = [...services, StackConfig].flatMap(secretNames)
-  const followed = new Set(
-    services.flatMap(({ properties }) =>
-      Object.keys(properties).filter((name) => properties[name].isFollowed),
-    ),
-  )
-  return [...new Set(names)]
-    .filter((name) => followed.has(name) === isFollowed)
-    .map((name) => `\`${name}\``)
-    .join(', ')
+  const secrets = new Set([...services, StackConfig].flatMap(secretNames))
+  const isUsed = (name) => services.some(({ properties }) => properties[name]?.isFollowed)
+  return namesOf([...secrets].filter((name) => isUsed(name) === isFollowed).map((name) => [name]))
 }
 
 export function configurationPage() {
@@ -134,30 +115,30 @@ Settings with secrets can also be given as \`NAME_FILE\`, the path of a file wit
 
 ## All services
 
-${settingsList(GatewayConfig, (name) => ofAll.has(name))}
+${rowsOf(settingsOf(GatewayConfig).filter(isOfAll), GatewayConfig.required)}
 
 ## Gateway
 
-${settingsList(GatewayConfig, isOwn)}
+${newIn(GatewayConfig)}
 
 ## Worker
 
 As in the gateway: ${sharedNames(WorkerConfig, GatewayConfig)}. And:
 
-${settingsList(WorkerConfig, isNewIn(WorkerConfig, GatewayConfig))}
+${newIn(WorkerConfig, GatewayConfig)}
 
 ## Console
 
 As in the gateway: ${sharedNames(ConsoleConfig, GatewayConfig)}; as in the worker: ${sharedNames(ConsoleConfig, WorkerConfig)}. And:
 
-${settingsList(ConsoleConfig, isNewIn(ConsoleConfig, GatewayConfig, WorkerConfig))}
+${newIn(ConsoleConfig, GatewayConfig, WorkerConfig)}
 
 ## \`npm start\`
 
 Gateway, workers and console inherit its environment, so the settings above work too, except \`HOST\` and
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
-${settingsList(StackConfig)}
+${rowsOf(settingsOf(StackConfig), StackConfig.required)}
 
 ## Object store
 
@@ -177,30 +158,21 @@ function commonMetrics() {
   return registry
 }
 
-/** Registers metrics as a starting gateway does, but without anything that sets their values. */
-function gatewayMetrics() {
-  const registry = createMetrics()
-  createGatewayMetrics(registry)
-  registerEdgeMetrics(registry, {})
-  registerRedisMetrics(registry, {})
-  registerRuleMetrics(registry, {})
-  return registry
+/** What each service registers as it starts, here without anything that sets the values. */
+const registering = {
+  gateway: [createGatewayMetrics, registerEdgeMetrics, registerRedisMetrics, registerRuleMetrics],
+  worker: [
+    createWorkerMetrics,
+    registerBacklogMetrics,
+    registerStoredStateMetrics,
+    createAnnounceMetrics,
+  ],
+  console: [registerCountMetrics, createThumbnailMetrics, createWebhookMetrics],
 }
 
-function workerMetrics() {
+function metricsOf(service) {
   const registry = createMetrics()
-  createWorkerMetrics(registry)
-  registerBacklogMetrics(registry, {})
-  registerStoredStateMetrics(registry, {})
-  createAnnounceMetrics(registry)
-  return registry
-}
-
-function consoleMetrics() {
-  const registry = createMetrics()
-  registerCountMetrics(registry, {})
-  createThumbnailMetrics(registry)
-  createWebhookMetrics(registry)
+  for (const register of registering[service]) register(registry, {})
   return registry
 }
 
@@ -233,17 +205,17 @@ Gateways have those of the object store, and consoles if they show pictures.
 
 ## Gateway
 
-${metricsList(gatewayMetrics(), common)}
+${metricsList(metricsOf('gateway'), common)}
 
 ## Worker
 
 Every worker reports the same of what is shared: take \`max\`, not \`sum\`. So does every console.
 
-${metricsList(workerMetrics(), common)}
+${metricsList(metricsOf('worker'), common)}
 
 ## Console
 
-${metricsList(consoleMetrics(), common)}
+${metricsList(metricsOf('console'), common)}
 `
 }
 
