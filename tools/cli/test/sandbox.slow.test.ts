@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import t from 'tap'
+import { postLog } from '@intake/test-kit/post'
 import { createIntakeProcess, startIntake } from './services.ts'
 
 t.test('the sandbox prints its URL and key, serves, and ends with a signal', async (t) => {
@@ -9,17 +10,7 @@ t.test('the sandbox prints its URL and key, serves, and ends with a signal', asy
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const [, url = '', key = ''] =
     /^Intake sandbox at (http:\/\/127\.0\.0\.1:\d+) with the API key (ik_sandbox)$/.exec(line) ?? []
-  const { status } = await fetch(`${url}/api/log`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      bundle_identifier: 'com.example.app',
-      device: {},
-      device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
-      unique_user_id: 'user-1',
-      log: { event: 'tap' },
-    }),
-  })
+  const { status } = await postLog({ url, apiKey: key }, { event: 'tap' })
   t.equal(status, 201, line)
   const stored = await fetch(`${url}/_sandbox/records`)
   const ofPage = { origin: 'http://a.example' }

@@ -1,39 +1,23 @@
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { registerShard } from '@intake/queue'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
 import { until } from '@intake/test-kit/until'
 import type { Address } from '../src/status/addresses.ts'
 import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
 import { logRow, startIntake, startServices } from './services.ts'
 
-const { dataDir, enqueue, intake, keys, number, redis, s3, server } = await startServices(t, {
+const { dataDir, endpoints, enqueue, intake, keys, number, s3 } = await startServices(t, {
   unshared: true,
 })
 
-function startApp(name: 'gateway' | 'worker') {
-  const app = createAppProcess({
-    name,
-    args: [fileURLToPath(new URL(`../../../${name}/dist/main.js`, import.meta.url))],
-    env: {
-      REDIS_URL: redis.url,
-      CLICKHOUSE_URL: server.url,
-      S3_ENDPOINT: s3.url,
-      PORT: '0',
-      GATEWAY_ADMIN_PORT: '0',
-      WORKER_ADMIN_PORT: '0',
-    },
-    logFile: join(dataDir, `${name}.log`),
-  })
-  t.teardown(() => app.terminate())
-  return app
-}
-const gateway = startApp('gateway')
-const worker = startApp('worker')
-await Promise.all([gateway.start(), worker.start()])
+const appEnv = { ...endpoints, PORT: '0' }
+const [gateway, worker] = await Promise.all([
+  startApp(t, 'gateway', { dataDir, env: appEnv }),
+  startApp(t, 'worker', { dataDir, env: appEnv }),
+])
 
 const addresses: Address[] = [
   { service: 'gateway', url: gateway.adminUrl() },

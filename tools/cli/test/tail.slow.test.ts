@@ -1,29 +1,19 @@
-import { join } from 'node:path'
 import { kill } from 'node:process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis } from '@intake/redis'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { startApp } from '@intake/test-kit/app'
+import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
-import { compress } from '@intake/queue/frame'
 import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { startIntake, startServices } from './services.ts'
 
 const events = 2_000
 const rowsPerFrame = 100
-const workerMain = fileURLToPath(new URL('../../../worker/dist/main.js', import.meta.url))
 
-const {
-  dataDir,
-  redis: redisServer,
-  server,
-  endpoints,
-  clickhouse,
-  insert,
-} = await startServices(t, { unshared: true })
+const { dataDir, server, endpoints, clickhouse, insert, keys } = await startServices(t, {
+  unshared: true,
+})
 
 /** Runs `intake tail` in a pipe, so that it prints a line of JSON for each record. */
 async function startTail(t: Test, args: string[] = []) {
@@ -45,25 +35,10 @@ function event(fields: { name?: string; ageMs?: number } = {}) {
 
 t.test('each event is printed once, with late ones, repeats and killed workers', async (t) => {
   const tail = await startTail(t)
-  const redis = connectRedis({ url: redisServer.url, role: 'producer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
-  const sink = createJobSink({ redis, kind: 'logs' })
-  const producer = createFrameProducer({ sink })
-  const send = async (rows: object[]) => {
-    const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const frame = { rows: rows.length, jsonBytes: ndjson.length, ...compress(ndjson) }
-    await producer.add({ ...frame, receivedAtMs: Date.now() }, performance.now() + 60_000)
-  }
-  const workers = ['one', 'two'].map((name) =>
-    createAppProcess({
-      name,
-      args: [workerMain],
-      env: { ...endpoints, WORKER_ADMIN_PORT: '0' },
-      logFile: join(dataDir, `${name}.log`),
-    }),
+  const send = (rows: object[]) => enqueueLogs(keys, [rows.map((row) => JSON.stringify(row))])
+  const workers = await Promise.all(
+    [1, 2].map(() => startApp(t, 'worker', { dataDir, env: endpoints })),
   )
-  t.teardown(() => Promise.all(workers.map((worker) => worker.kill())))
-  await Promise.all(workers.map((worker) => worker.start()))
 
   const sent: ReturnType<typeof event>[] = []
   let repeats = 0

@@ -7,6 +7,7 @@ import { createClickHouse } from '@intake/clickhouse'
 
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { until } from '@intake/test-kit/until'
+import { postLog } from '@intake/test-kit/post'
 import { launchStack, readEndpoints, ready } from '@intake/test-kit/running-stack'
 
 const disk = mkdtempSync(join(tmpdir(), 'intake-disk-'))
@@ -16,20 +17,8 @@ t.teardown(() => {
   rmSync(disk, { recursive: true })
 })
 
-function sendLog({ gateway, apiKey }: Endpoints, event: string): Promise<Response> {
-  return fetch(`${gateway}/api/log`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: JSON.stringify({
-      bundle_identifier: 'com.example.app',
-      device: {},
-      device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
-      unique_user_id: 'user-1',
-      log: { event, params: { text: 'x'.repeat(2_000) } },
-    }),
-    signal: AbortSignal.timeout(30_000),
-  })
-}
+const sendLog = ({ gateway, apiKey }: Endpoints, event: string): Promise<Response> =>
+  postLog({ url: gateway, apiKey }, { event, params: { text: 'x'.repeat(2_000) } })
 
 function hasEnded(pid: number) {
   try {

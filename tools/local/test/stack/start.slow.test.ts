@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { createClickHouse } from '@intake/clickhouse'
 import { exec } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,6 +15,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
+import { postLog } from '@intake/test-kit/post'
 import { launchStack, readEndpoints, ready } from '@intake/test-kit/running-stack'
 
 /** A second loopback address. It reaches only servers that listen on every address. */
@@ -96,17 +96,9 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   await t.test('the printed query shows nothing that a terminal obeys', async (t) => {
     const [, , , query = ''] = first.output().match(/^curl .+$/gm) ?? []
     const hostile = 'A\u001b[2J\u009b2J\u202e\u2028\u0007\r\nZ'
-    const response = await fetch(`${endpoints.gateway}/api/log`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': endpoints.apiKey },
-      body: JSON.stringify({
-        bundle_identifier: hostile,
-        device: {},
-        device_uuid: randomUUID(),
-        unique_user_id: hostile,
-        log: { event: hostile },
-      }),
-    })
+    const gateway = { url: endpoints.gateway, apiKey: endpoints.apiKey }
+    const record = { bundle_identifier: hostile, unique_user_id: hostile }
+    const response = await postLog(gateway, { event: hostile }, { record })
     t.equal(response.status, 201, await response.text())
     const stdout = await until('it is visible', async () => {
       const shown = await promisify(exec)(query)
