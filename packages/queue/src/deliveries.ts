@@ -107,7 +107,8 @@ export function startDeliveries(options: {
   worker.on('failed', (job, error) => {
     if (job?.id === undefined) return
     const attempt = job.attemptsMade
-    const isLast = attempt > retryDelaysMs.length || error instanceof UnrecoverableError
+    // The sink may have asked for fewer attempts than the queue has.
+    const isLast = attempt >= (job.opts.attempts ?? 1) || error instanceof UnrecoverableError
     onFailed({ id: parseJobId(job.id).id, attempt, isLast, error })
   })
 

@@ -48,3 +48,26 @@ t.test('closing ends although Redis does not respond, which is reported', async 
   await queue.close()
   t.ok(errors.includes('returning a delivery took longer than 1000 ms'), errors.join())
 })
+
+t.test('the only attempt of a delivery is its last', async (t) => {
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await redis.flushall()
+  await redis.hset('{intake}:hook:meta', 'wanted', 1)
+  const failures: object[] = []
+  const queue = startDeliveries({
+    redis,
+    queue: { name: 'hook', retryDelaysMs: [60_000] },
+    atOnce: 1,
+    onFailed: (failure) => void failures.push(failure),
+    onError: () => {},
+    deliver: () => Promise.reject(new Error('refused')),
+  })
+  t.teardown(() => queue.close())
+  const once = { name: 'hook', retryDelaysMs: [] }
+  const sink = createDeliverySink({ redis, queue: once, onError: () => {} })
+  await sink.add([{ id: 'a', sender: 's' }])
+  await sink.close()
+  await until('it fails', () => failures.length > 0)
+  t.match(failures, [{ id: 'a', attempt: 1, isLast: true }])
+})
