@@ -17,9 +17,9 @@ const pausePerRun = 5
 const redisTimeoutMs = 5_000
 /**
  * A change that was stored is announced for so long, in case the console that stored it was killed
- * before. It is shorter than the day for which the queue knows what was delivered.
+ * before. If all alerts change every minute, that is less than the queue knows as delivered.
  */
-const announcedMs = 12 * 60 * 60_000
+const announcedMs = 90 * 60_000
 
 /**
  * Returns the function that evaluates the alerts that are due, stores their states, and announces
@@ -61,7 +61,8 @@ export function createAlertRun(options: {
       rowOf({ alert, last: last.get(alert.id), state, found, nowMs }),
     )
     await insert([...rows, ...removed.map((one) => removalOf(one, nowMs))])
-    const told = [...messages, ...rows.filter((row) => row.is_message === 1)]
+    const isNew = ({ id, change }: (typeof rows)[number]) => change !== last.get(id)?.change
+    const told = [...messages, ...rows.filter((row) => row.is_message === 1 && isNew(row))]
     const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))
     if (changes.size > 0) await sink.add([...changes].map((id) => ({ id, sender: alertSender })))
   }

@@ -1,5 +1,5 @@
 import type { Alert } from '@intake/access'
-import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import type { StoredAlert } from '../webhook/forms/alert.ts'
 import type { AlertState, Found } from './judge.ts'
 
@@ -26,23 +26,24 @@ export const isDue = (alert: Alert, last: AlertChange | undefined, nowMs: number
   last === undefined ||
   nowMs - Date.parse(isoTime(last.evaluated_at)) >= periodMs(alert) - minuteMs / 2
 
-/** Reads the last change of each alert that was not removed, and what was told lately. */
+/** Reads the last change of each alert that was not removed, and what was told since `toldSince`. */
 export async function readChanges(
   reader: Pick<ClickHouse, 'query'>,
   toldSince: Date,
 ): Promise<{ last: ReadonlyMap<string, AlertChange>; messages: AlertChange[] }> {
-  const rows = await reader.query<AlertChange & { is_last: 0 | 1 }>(
-    `SELECT *, change = max(change) OVER (PARTITION BY id) AS is_last FROM intake.alert_changes
-     QUALIFY is_last OR (is_message AND since >= {since:DateTime64(3, 'UTC')})`,
-    { since: toldSince.toISOString().replace('T', ' ').replace('Z', '') },
+  const rows = await reader.query<AlertChange & Record<'is_last' | 'is_recent', 0 | 1>>(
+    `SELECT *, change = max(change) OVER (PARTITION BY id) AS is_last,
+       is_message AND since >= {since:DateTime64(3, 'UTC')} AS is_recent
+     FROM intake.alert_changes QUALIFY is_last OR is_recent`,
+    { since: sqlTime(toldSince) },
   )
   return {
     last: new Map(
-      rows.flatMap(({ is_last: isLast, ...row }) =>
+      rows.flatMap(({ is_last: isLast, is_recent: _, ...row }) =>
         isLast && !row.is_removed ? [[row.id, row] as const] : [],
       ),
     ),
-    messages: rows.filter((row) => row.is_message),
+    messages: rows.filter((row) => row.is_recent),
   }
 }
 
