@@ -12,7 +12,8 @@ import { createWorkList } from './work-list.ts'
 
 export interface Thumbnails {
   /**
-   * Call it when feedback has become visible, so that its pictures are examined.
+   * Call it when feedback has become visible, so that its pictures are examined. Workers report
+   * that every few seconds, so one query finds several feedback.
    *
    * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970; if
    * undefined, the feedback is found by the next catch-up
@@ -29,8 +30,6 @@ export interface Thumbnails {
   close(): Promise<void>
 }
 
-/** After feedback arrives, the worker waits this long, so that one query finds several feedback. */
-const gatherMs = 2_000
 /** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
@@ -55,21 +54,18 @@ export function startThumbnails(
     onError: (error: unknown) => void
     decoder?: Decoder
     clock?: Clock
-    wallMs?: () => number
   },
 ): Thumbnails {
   const { reader, store, objects, metrics, log, onError } = options
-  const { decoder = createDecoder(), clock = systemClock, wallMs = () => Date.now() } = options
+  const { decoder = createDecoder(), clock = systemClock } = options
   let isClosed = false
   let isMissing = false
-  let timer: ReturnType<Clock['setTimeout']> | undefined
   const workList = createWorkList({
     reader,
     store,
     objects,
     decoder,
     clock,
-    wallMs,
     onError,
     count: createThumbnailMetrics(metrics),
     isClosed: () => isClosed,
@@ -96,16 +92,12 @@ export function startThumbnails(
     arrived(receivedAtMs = Infinity) {
       if (isMissing) return
       workList.addSince(receivedAtMs)
-      timer ??= clock.setTimeout(() => {
-        timer = undefined
-        polling.pollNow()
-      }, gatherMs)
+      polling.pollNow()
     },
     missing: () => (isMissing ? sharpMissing : undefined),
     confinement: () => decoder.confinement,
     async close() {
       isClosed = true
-      clock.clearTimeout(timer)
       polling.close()
       decoder.end()
       // Work that fails during the close is not done by this worker; another worker finds it.

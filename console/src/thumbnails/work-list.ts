@@ -34,7 +34,6 @@ interface Work {
 
 type Options = ExamineOptions & {
   clock: Clock
-  wallMs: () => number
   onError: (error: unknown) => void
 }
 
@@ -90,7 +89,7 @@ function createTurns(options: Options) {
  * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the console ends.
  */
 export function createWorkList(options: Options) {
-  const { reader, clock, wallMs, isClosed } = options
+  const { reader, clock, isClosed } = options
   const turns = createTurns(options)
   /**
    * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
@@ -144,7 +143,7 @@ export function createWorkList(options: Options) {
     async examineAll(): Promise<void> {
       if (clock.now() - daysListedAt >= catchUpMs) {
         daysListedAt = clock.now()
-        days = lastDays(wallMs())
+        days = lastDays(Date.now())
       }
       turns.begin()
       let due: Work[] = []

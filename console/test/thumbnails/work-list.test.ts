@@ -29,7 +29,6 @@ async function examined(t: Test, options: { total: number; lagMs?: number; missi
   const missingKeys = new Set(Array.from({ length: missing }, (_, index) => keyOf(idOf(index))))
   const list = createWorkList({
     clock,
-    wallMs: () => Date.parse('2026-11-26'),
     isClosed: () => false,
     count: () => {},
     onDecoderEnded: (error) => t.fail(String(error)),

@@ -15,18 +15,15 @@ import { decimal, numberOption, periodOption } from '../option-values.ts'
 import { note, print, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
-interface Amount {
-  threshold: number
-  unit: 'events' | 'percent'
-}
+type Limit = Pick<AlertChoice, 'condition' | 'threshold' | 'unit'>
 
 interface AddOptions {
   bundle?: string
   event?: string
   versionName?: string
-  above?: Amount
-  below?: Amount
-  times?: number
+  above?: Limit
+  below?: Limit
+  times?: Limit
   newCrash?: true
   /** Milliseconds. */
   in: number
@@ -67,10 +64,10 @@ export function define(alerts: Command): void {
     .option(
       '--above <number>',
       'fire above this number of events, or percent of devices',
-      parseAmount,
+      parseLimit('above'),
     )
-    .option('--below <number>', 'fire below this number, or percent', parseAmount)
-    .option('--times <number>', 'fire above so many times the usual number of events', parseNumber)
+    .option('--below <number>', 'fire below this number, or percent', parseLimit('below'))
+    .option('--times <number>', 'fire above so many times the usual number of events', parseTimes)
     .option('--new-crash', 'fire when a crash has a new stack trace')
     .addOption(windowOption())
     .option('--by <who>', 'who adds it, for the journal', operator())
@@ -137,23 +134,16 @@ export function define(alerts: Command): void {
 
 function readChoice(options: AddOptions): AlertChoice {
   const { bundle = '', event = '', versionName = '', above, below, times, newCrash } = options
-  const conditions = (
-    [
-      ['above', above],
-      ['below', below],
-      ['times', times === undefined ? undefined : { threshold: times, unit: 'events' }],
-      ['new-crash', newCrash && { threshold: 0, unit: 'events' }],
-    ] as [AlertChoice['condition'], Amount | undefined][]
-  ).flatMap(([condition, amount]) => (amount === undefined ? [] : [{ condition, ...amount }]))
-  const [chosen] = conditions
-  if (chosen === undefined || conditions.length > 1) {
+  const newCrashes = newCrash && ({ condition: 'new-crash', threshold: 0, unit: 'events' } as const)
+  const [limit, ...others] = [above, below, times, newCrashes].filter((one) => one !== undefined)
+  if (limit === undefined || others.length > 0) {
     throw new UsageError('Give one of --above, --below, --times and --new-crash.')
   }
   const choice: AlertChoice = {
     bundle: bundle.toWellFormed(),
     event: event.toWellFormed(),
     versionName: versionName.toWellFormed(),
-    ...chosen,
+    ...limit,
     minutes: options.in / 60_000,
   }
   const problem = findAlertProblem(choice)
@@ -243,7 +233,15 @@ const windowOption = () =>
     .argParser(parseWindow)
     .default(3_600_000, '1h')
 
-function parseAmount(given: string): Amount {
-  const unit = given.endsWith('%') ? 'percent' : 'events'
-  return { threshold: parseNumber(given.replace(/%$/, '')), unit }
-}
+const parseLimit =
+  (condition: 'above' | 'below') =>
+  (given: string): Limit => ({
+    condition,
+    threshold: parseNumber(given.replace(/%$/, '')),
+    unit: given.endsWith('%') ? 'percent' : 'events',
+  })
+const parseTimes = (given: string): Limit => ({
+  condition: 'times',
+  threshold: parseNumber(given),
+  unit: 'events',
+})
