@@ -10,7 +10,7 @@ import { problemCatalogue, type ProblemCode } from '@intake/health/problem-catal
 import type { BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
 import { definePresenceReader, type Redis } from '@intake/redis'
-import { systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
 import { join, type Reported } from '../watch/reported.ts'
 
@@ -38,23 +38,21 @@ export function createPageState(options: {
   /** What workers report. */
   reported: Pick<Reported, 'problems'>
   noThumbnails: WorkerState['noThumbnails']
-  clock?: Clock
 }): WorkerState {
   const { redis, backlogs, stored, problems, reported, noThumbnails } = options
-  const { clock = systemClock } = options
   const keys = createApiKeyStore({ redis })
   const readProcesses = definePresenceReader(redis)
   let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
 
   async function readNames(): Promise<ReadonlyMap<string, string>> {
-    const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys', clock)
+    const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys')
     return new Map(list.map(({ id, name }) => [id, name]))
   }
 
   async function readBudgets(): Promise<KeyBudget[]> {
     const limited = (await keys.list()).filter(({ limits }) => hasBudget(limits))
     const shares = limited.map(async ({ id, name, limits }) => {
-      const used = await readUsedToday(redis, id, clock.now())
+      const used = await readUsedToday(redis, id, Date.now())
       return budgetNames.map((budget) => {
         const limit = dayCountOf(budget)
         return { name, limit, share: used[limit] / (limits[budget] ?? Infinity) }
@@ -81,20 +79,16 @@ export function createPageState(options: {
       return letters && letters.logs + letters.feedback
     },
     async keyNames() {
-      if (names === undefined || clock.now() - names.atMs > namesMs) {
+      if (names === undefined || performance.now() - names.atMs > namesMs) {
         // Without Redis the page shows the ids of API keys instead of their names.
         const byId = readNames().catch(() => new Map<string, string>())
-        names = { atMs: clock.now(), byId }
+        names = { atMs: performance.now(), byId }
       }
       return names.byId
     },
     keyBudgets: () =>
-      withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys', clock).catch(
-        () => [],
-      ),
+      withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys').catch(() => []),
     processes: () =>
-      withTimeout(readProcesses(), readTimeoutMs, 'counting the processes', clock).catch(
-        () => undefined,
-      ),
+      withTimeout(readProcesses(), readTimeoutMs, 'counting the processes').catch(() => undefined),
   }
 }

@@ -1,0 +1,31 @@
+import t from 'tap'
+import { createApiKeyStore, dayCountName, sharedCountKey } from '@intake/access'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { createPageState } from '../../src/admin/page-state.ts'
+
+const { url } = await ownRedis(t)
+const redis = connectRedis({ url, role: 'consumer', onError: () => {} })
+t.teardown(() => redis.disconnect())
+await claimInstallation(redis, 'installation of the test')
+
+t.test('a key that has used most of its day is shown, with the share of today', async (t) => {
+  const keys = createApiKeyStore({ redis, who: 'test' })
+  for (const [name, used] of [
+    ['busy', 91],
+    ['calm', 79],
+  ] as const) {
+    const { key } = await keys.create({ name, limits: { eventsPerDay: 100 } })
+    await redis.set(sharedCountKey(dayCountName(key.id, Date.now(), 'eventsPerDay')), used)
+  }
+  const state = createPageState({
+    redis,
+    backlogs: { of: () => undefined },
+    stored: { state: () => undefined, lastVisibleUntil: () => ({}) },
+    problems: { present: () => [] },
+    reported: { problems: () => [] },
+    noThumbnails: () => undefined,
+  })
+  t.same(await state.keyBudgets(), [{ name: 'busy', limit: 'events', share: 0.91 }])
+  t.same([...(await state.keyNames()).values()].toSorted(), ['busy', 'calm'])
+})
