@@ -1,6 +1,5 @@
 import { allowsBundle } from '@intake/access'
 import type { WebhookReceiver } from '@intake/config'
-import type { Clock } from '@intake/runtime'
 import { sendWebhook } from './send-webhook.ts'
 import { createTurns, requestsMax } from './turns.ts'
 
@@ -20,9 +19,9 @@ export interface Receivers {
 }
 
 /** Creates the receivers, of which each has its own turns: one that hangs delays only itself. */
-export function createReceivers(rows: readonly WebhookReceiver[], clock?: Clock): Receivers {
+export function createReceivers(rows: readonly WebhookReceiver[]): Receivers {
   const receivers = rows.map(({ bundle, form, email, url, secret, token }) => {
-    const inTurn = createTurns(clock)
+    const inTurn = createTurns()
     const receiver: Receiver = {
       ...(form !== undefined && { form }),
       ...(email !== undefined && { email }),

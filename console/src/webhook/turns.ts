@@ -1,5 +1,4 @@
 import { PostponedDelivery } from '@intake/queue/consume'
-import { systemClock, type Clock } from '@intake/runtime'
 
 /** How many requests a receiver gets at once. */
 export const requestsMax = 4
@@ -9,14 +8,14 @@ const postponeMaxMs = 5 * 60_000
  * Limits the requests to one receiver. A request for which there is no turn is postponed by about as
  * long as the requests before it take, so that a slow receiver does not occupy the turns of others.
  */
-export function createTurns(clock: Clock = systemClock) {
+export function createTurns() {
   let taken = 0
   let durationMs = 100
   /** When the request that was postponed last gets its turn. */
   let nextMs = 0
 
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const now = clock.now()
+    const now = performance.now()
     if (taken === requestsMax) {
       // The remainder distributes the requests evenly when more wait than can be sent in time.
       const aheadMs = (Math.max(0, nextMs - now) + durationMs / requestsMax) % postponeMaxMs
@@ -28,7 +27,7 @@ export function createTurns(clock: Clock = systemClock) {
       return await work()
     } finally {
       taken--
-      durationMs = clock.now() - now
+      durationMs = performance.now() - now
     }
   }
 }
