@@ -37,14 +37,13 @@ export async function readChanges(
      FROM intake.alert_changes QUALIFY is_last OR is_recent`,
     { since: sqlTime(toldSince) },
   )
-  return {
-    last: new Map(
-      rows.flatMap(({ is_last: isLast, is_recent: _, ...row }) =>
-        isLast && !row.is_removed ? [[row.id, row] as const] : [],
-      ),
-    ),
-    messages: rows.filter((row) => row.is_recent),
+  const last = new Map<string, AlertChange>()
+  const messages: AlertChange[] = []
+  for (const { is_last: isLast, is_recent: isRecent, ...row } of rows) {
+    if (isLast && !row.is_removed) last.set(row.id, row)
+    if (isRecent) messages.push(row)
   }
+  return { last, messages }
 }
 
 /** Returns the row that the evaluation of an alert leaves: a new change, or its last one again. */
