@@ -22,8 +22,8 @@ export interface AttackProcess {
 }
 
 /**
- * How much longer the process may run than the attack. The process prepares the attack before the
- * first request, and waits for responses after the last one.
+ * How much longer the process may run than the attack. The process waits for responses after the
+ * last request.
  */
 const spareMs = 60_000
 /** The program of the process and its Node arguments: the source in a test, else the built code. */

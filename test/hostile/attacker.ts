@@ -25,7 +25,6 @@ process.once('message', (order: Order) => {
 async function attack({ caseId, attackMs, port, apiKey }: Order): Promise<Facts> {
   const found = hostileCases.find(({ id }) => id === caseId)
   if (found === undefined) throw new Error(`no case ${caseId}`)
-  await found.prepare?.({ port, apiKey })
   const signal = AbortSignal.timeout(attackMs)
   setMaxListeners(0, signal)
   return found.attack({ port, apiKey, signal })

@@ -48,8 +48,6 @@ export interface HostileCase<Seen extends Facts = Facts> {
    */
   repeatsIds?: boolean
   gatewayEnv?: Record<string, string>
-  /** Prepares the attack before its time is measured. */
-  prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
   /**
    * Runs the attack until it is complete or `signal` is aborted. Resolves when no request of the
    * attack is pending.

@@ -1,6 +1,5 @@
-import { logText } from '../attack/bodies.ts'
 import { holdConnections, type Held } from '../attack/hold.ts'
-import { head, json, request } from '../attack/http-text.ts'
+import { head, json } from '../attack/http-text.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
 /** The number of connections, a few more than the gateway accepts. */
@@ -16,16 +15,6 @@ export const idleConnections = [
     id: 'b1',
     title: 'no key: 2,050 connections, one request each, then silence; reopened when closed',
     attack: holdAll(head('GET /healthz')),
-    judge,
-  }),
-  hostileCase({
-    id: 'b3',
-    title: 'a key: 2,050 connections, one valid event each, then silence',
-    attack: (attacker) => {
-      const headers = { ...json, 'x-api-key': attacker.apiKey }
-      const greeting = request('POST /api/log', headers, logText()).toString()
-      return holdConnections(attacker, { connections, greeting })
-    },
     judge,
   }),
   hostileCase({

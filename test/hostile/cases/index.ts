@@ -10,8 +10,6 @@ import { heldPlaces } from './held-places.ts'
 import { idleConnections } from './idle-connections.ts'
 import { preflights } from './preflights.ts'
 import { queueShare } from './queue-share.ts'
-import { slowBodies } from './slow-bodies.ts'
-import { throttledKey } from './throttled-key.ts'
 import { unreadResponses } from './unread-responses.ts'
 
 /** No attack: the baseline for the other cases. */
@@ -36,8 +34,6 @@ export const hostileCases: HostileCase[] = [
   ...queueShare,
   ...forms,
   ...heldPlaces,
-  ...slowBodies,
-  ...throttledKey,
   ...preflights,
   ...carelessClients,
 ]
