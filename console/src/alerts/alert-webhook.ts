@@ -9,7 +9,8 @@ export function startAlertWebhook(options: WebhookOptions): { close(): Promise<v
   return startWebhook({
     ...options,
     queue: alertWebhook,
-    name: 'the message of an alert',
+    failed: 'the message of an alert failed; it will be repeated',
+    givenUp: 'the message of an alert was given up',
     help: 'docs/alerts.md',
     async read(id) {
       const { alertId, change } = parseAlertDeliveryId(id)

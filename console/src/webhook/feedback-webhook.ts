@@ -20,7 +20,8 @@ export function startFeedbackWebhook(
   return startWebhook({
     ...options,
     queue: { ...feedbackWebhook, retryDelaysMs: delaysMs },
-    name: 'a webhook request',
+    failed: 'a webhook request failed; it will be repeated',
+    givenUp: 'a webhook request was given up',
     help: 'docs/operations/webhook-fails.md',
     count,
     async read(id, attempt) {

@@ -28,25 +28,24 @@ export interface Outgoing {
  * Sends a signed request for each id of a queue, at least once. The queue holds only ids: what a
  * request says, and who gets it, is looked up for each attempt.
  *
- * @param options.name what log lines call a request
+ * @param options.failed the log line for an attempt that failed; `givenUp` is the one for the last
  * @param options.read resolves to undefined if there is nothing to send
  * @param options.onNoReceiver called if no receiver stands for the application
  */
 export function startWebhook(
   options: WebhookOptions & {
     queue: typeof feedbackWebhook
-    name: string
+    failed: string
+    givenUp: string
     help: string
     read: (id: string, attempt: number) => Promise<Outgoing | undefined>
     onNoReceiver: () => void
     count?: (outcome: 'delivered' | 'failed' | 'given_up') => void
   },
 ): { close(): Promise<void> } {
-  const { receivers, redis, queue, log, name, help, onError, onFailed } = options
+  const { receivers, redis, queue, log, help, onError, onFailed } = options
   const { count = () => undefined } = options
-  const warn = limitRepeats((err, omitted) =>
-    log.warn({ err, omitted, help }, `${name} failed; it will be repeated`),
-  )
+  const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help }, options.failed))
   return startDeliveries({
     redis,
     queue,
@@ -65,7 +64,7 @@ export function startWebhook(
       if (isLast || !(err instanceof ClickHouseError)) {
         onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
       }
-      if (isLast) log.error({ err, id, attempt, help }, `${name} was given up`)
+      if (isLast) log.error({ err, id, attempt, help }, options.givenUp)
       else warn(err)
     },
     onError,
