@@ -34,7 +34,8 @@ const loopbackPages = parseCorsOrigins(loopbackOrigins)
 export function acceptBasicAuth({ port, enginePort, signal }: BasicAuthOptions): Promise<void> {
   const latest = new WeakMap<Socket, ServerResponse>()
   const server = createServer(
-    { maxHeaderSize: headBytesMax, keepAliveTimeout: keepAliveMs },
+    // An INSERT may stream for longer than the five minutes that Node gives a request.
+    { maxHeaderSize: headBytesMax, keepAliveTimeout: keepAliveMs, requestTimeout: 0 },
     (incoming, outgoing) => {
       const { socket } = incoming
       const start = () => {
