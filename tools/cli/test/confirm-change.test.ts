@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
@@ -35,6 +35,11 @@ t.teardown(() => operator.disconnect())
 const key = '{intake}:change'
 const change = () => redis.set(key, 'made')
 
+function requireReplicas(t: Test, replicas: string) {
+  process.env['REDIS_ACK_REPLICAS'] = replicas
+  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+}
+
 /** The number of SET commands that the server has executed. */
 async function writes(): Promise<number> {
   return Number(/^cmdstat_set:calls=(\d+)/m.exec(await redis.info('commandstats'))?.[1])
@@ -45,8 +50,7 @@ t.test('without the setting a change is made', async (t) => {
 })
 
 t.test('a change is confirmed by as many replicas as gateways wait for', async (t) => {
-  process.env['REDIS_ACK_REPLICAS'] = '1'
-  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+  requireReplicas(t, '1')
   await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
   t.equal(await redis.get(key), 'made')
 
@@ -77,8 +81,7 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
 })
 
 t.test('a repeated change that finds nothing to write is confirmed, too', async (t) => {
-  process.env['REDIS_ACK_REPLICAS'] = '1'
-  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+  requireReplicas(t, '1')
   replica.process.freeze()
   t.teardown(() => replica.process.thaw())
   await t.rejects(confirmChange(redis, change), { name: 'UnconfirmedError' })
@@ -96,7 +99,6 @@ t.test('a repeated change that finds nothing to write is confirmed, too', async 
 })
 
 t.test('a wrong setting is named', async (t) => {
-  process.env['REDIS_ACK_REPLICAS'] = 'one'
-  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+  requireReplicas(t, 'one')
   await t.rejects(confirmChange(redis, change), { message: /REDIS_ACK_REPLICAS must be integer/ })
 })

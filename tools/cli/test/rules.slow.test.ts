@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -150,10 +150,7 @@ t.test('test shows what the rules in force make of a record', async (t) => {
     unique_user_id: 'user-1',
   }
   const test = async (record: object, ...args: string[]) => {
-    const file = join(
-      dataDir,
-      `${createHash('sha256').update(String(Math.random())).digest('hex')}.json`,
-    )
+    const file = join(dataDir, `${randomUUID()}.json`)
     const json = JSON.stringify({ ...sender, ...record }, (_, value: unknown) =>
       typeof value === 'bigint' ? `big${value}` : value,
     )

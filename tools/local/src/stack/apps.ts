@@ -83,10 +83,7 @@ export function createApps(options: AppsOptions): Apps {
     })
   }
 
-  const bucket = {
-    S3_BUCKET: config.S3_BUCKET,
-    S3_REGION: config.S3_REGION,
-  }
+  const bucket = { S3_BUCKET: config.S3_BUCKET, S3_REGION: config.S3_REGION }
   const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
     PORT: String(ports.gateway),
     GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),

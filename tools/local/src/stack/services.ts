@@ -103,14 +103,7 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
     startClickHouse({ ...place, ...ports, ...passwords, serverProgram, signal, say }),
   )
   await acceptBasicAuth({ port: publicPort, enginePort: port, signal: options.ending })
-  sayUnconfined(service, say)
-  return { ...service, process }
-}
-
-function sayUnconfined(
-  { unconfined, unconfinedNetwork }: Pick<ClickHouse, 'unconfined' | 'unconfinedNetwork'>,
-  say: (line: string) => void,
-): void {
+  const { unconfined, unconfinedNetwork } = service
   if (unconfined !== undefined) {
     say(
       `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
@@ -121,6 +114,7 @@ function sayUnconfined(
         `system cannot prevent it: ${unconfinedNetwork}.`,
     )
   }
+  return { ...service, process }
 }
 
 async function s3Of(options: ServicesOptions): Promise<S3Backend> {
