@@ -17,13 +17,7 @@ export { spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
 export { waitingFrames } from './erasure/waiting-rows.ts'
 export * from './find-records.ts'
 export { type FollowFilter, type Followed, followRecords } from './follow-records.ts'
-export {
-  countExpiredDeadLetters,
-  deleteExpiredDeadLetters,
-  dropMonths,
-  listExpiredMonths,
-} from './retention/drop-months.ts'
-export * from './retention/delete-rows.ts'
+export * from './retention/drop-expired.ts'
 export { type Dropped, keepCounts } from './retention/keep-counts.ts'
 export * from './retention/periods.ts'
 export { type RecordServices, type Services } from './services.ts'

@@ -2,8 +2,7 @@ import { plural } from '@intake/runtime'
 import {
   readPeriods,
   retentionKinds,
-  writeApplicationPeriod,
-  writeRetention,
+  writePeriod,
   type RetentionKind,
   type Services,
 } from '@intake/records'
@@ -45,24 +44,19 @@ export function define(retention: Command): void {
     .command('show')
     .description('show how long records are kept')
     .option('--json', 'print the days as JSON; null: never dropped')
-    .action((flags: { json?: boolean }) =>
+    .action(({ json }: { json?: boolean }) =>
       withServices(async ({ clickhouse }) => {
-        const { general: days, applications } = await readPeriods(clickhouse)
-        if (flags.json) {
-          const entries = retentionKinds.map((kind) => [kind, days[kind] ?? null])
-          return printJson({
-            ...Object.fromEntries(entries),
-            applications: applications.map(({ kind, bundleIdentifier, days: own }) => ({
-              kind,
-              bundle_identifier: bundleIdentifier,
-              days: own,
-            })),
-          })
+        const { general, applications } = await readPeriods(clickhouse)
+        if (json) {
+          const entries = retentionKinds.map((kind) => [kind, general[kind] ?? null])
+          const own = applications.map(({ bundleIdentifier, ...period }) => ({
+            ...period,
+            bundle_identifier: bundleIdentifier,
+          }))
+          return printJson({ ...Object.fromEntries(entries), applications: own })
         }
-        for (const kind of retentionKinds) printRow(describe(kind, days[kind]))
-        for (const { kind, bundleIdentifier, days: own } of applications) {
-          printRow(describe(kind, own, bundleIdentifier))
-        }
+        for (const kind of retentionKinds) printPeriod(kind, general[kind])
+        for (const one of applications) printPeriod(one.kind, one.days, one.bundleIdentifier)
       }),
     )
 
@@ -96,10 +90,19 @@ function printReport(report: Expired, dryRun: boolean): void {
   print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
 }
 
+interface Period {
+  /** The number of days after which data is dropped; undefined if never. */
+  days: number | undefined
+  /** Whether the general period shall apply to an application. */
+  isGeneral: boolean
+}
+
 async function set(
   { clickhouse, redis }: Services,
-  { kind, bundle, period: { days, isGeneral } }: Choice,
+  choice: { kind: RetentionKind; bundle: string | undefined; period: Period },
 ): Promise<void> {
+  const { kind, bundle, period } = choice
+  const { days, isGeneral } = period
   const recordKind = kinds.find((one) => one === kind)
   const { general, applications } = await readPeriods(clickhouse)
   if (bundle === undefined) {
@@ -109,7 +112,7 @@ async function set(
     throw new UsageError('Name one application by its whole bundle identifier.')
   } else if (!isGeneral && (days ?? Infinity) >= (general[kind] ?? Infinity)) {
     throw new UsageError(
-      `The period of an application must be shorter than the general one (${describeDays(general[kind])}). ` +
+      `The period of an application must be shorter than the general one (${describe(general[kind])}). ` +
         'general removes it.',
     )
   }
@@ -122,31 +125,12 @@ async function set(
   })
   // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
   await confirmChange(redis, async () => {
-    if (bundle === undefined || recordKind === undefined) {
-      await writeRetention(clickhouse, kind, days)
-    } else {
-      const application = { kind: recordKind, bundleIdentifier: bundle, days }
-      await writeApplicationPeriod(clickhouse, application)
-    }
+    await writePeriod(clickhouse, { kind, bundleIdentifier: bundle, days })
     if (recordKind === undefined) return
     await createPolicyStore({ redis }).setRetention(recordKind, days, bundle)
   })
   const { [kind]: valid } = (await readPeriods(clickhouse)).general
-  printRow(describe(kind, bundle === undefined ? valid : (days ?? valid), bundle))
-}
-
-interface Choice {
-  kind: RetentionKind
-  /** The application whose records are meant; undefined: all. */
-  bundle: string | undefined
-  period: Period
-}
-
-interface Period {
-  /** The number of days after which data is dropped; undefined if never. */
-  days: number | undefined
-  /** Whether the general period shall apply to an application. */
-  isGeneral: boolean
+  printPeriod(kind, bundle === undefined ? valid : (days ?? valid), bundle)
 }
 
 function parsePeriod(text: string): Period {
@@ -157,11 +141,7 @@ function parsePeriod(text: string): Period {
   throw new InvalidArgumentError(`Give a number of days (1d to ${daysMax}d), never or general.`)
 }
 
-const describeDays = (days: number | undefined) =>
-  days === undefined ? 'never dropped' : `${days}d`
+const describe = (days: number | undefined) => (days === undefined ? 'never dropped' : `${days}d`)
 
-const describe = (kind: RetentionKind, days: number | undefined, bundle?: string): string[] => [
-  kind,
-  describeDays(days),
-  ...(bundle === undefined ? [] : [bundle]),
-]
+const printPeriod = (kind: RetentionKind, days: number | undefined, bundle?: string) =>
+  printRow([kind, describe(days), ...(bundle === undefined ? [] : [bundle])])

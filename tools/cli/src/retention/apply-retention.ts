@@ -54,10 +54,10 @@ export async function applyRetention(
   const note = (report: Expired, finishedAt?: Date) =>
     noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
   await note(expired)
-  const counted = droppedWithoutCounts(expiry, expired)
-  if (counted.length > 0) {
+  const uncounted = droppedWithoutCounts(expiry, expired)
+  if (uncounted.length > 0) {
     progress('counting what is dropped')
-    await keepCounts(clickhouse, counted, (reason) => progress(`it cannot be counted: ${reason}`))
+    await keepCounts(clickhouse, uncounted, (reason) => progress(`it cannot be counted: ${reason}`))
   }
   for (const kind of [...kinds, 'counts'] as const) {
     await dropMonths(clickhouse, kind, expired[kind])
@@ -67,18 +67,18 @@ export async function applyRetention(
     dropped.objects += await removeObjects(objects, prefix)
   }
   for (const scope of expiry.applications) {
-    const months = applications
-      .filter((one) => one.kind === scope.kind && scope.bundles.includes(one.bundleIdentifier))
-      .map(({ month }) => month)
-    if (months.length === 0) continue
+    const ofScope = applications.filter(
+      (one) => one.kind === scope.kind && scope.bundles.includes(one.bundleIdentifier),
+    )
+    if (ofScope.length === 0) continue
     progress(`deleting ${scope.kind} of ${scope.bundles.join(', ')}`)
     dropped.objects += await deleteExpiredRows(services, scope, {
-      months: [...new Set(months)],
+      months: [...new Set(ofScope.map(({ month }) => month))],
       timeoutMs: rewriteTimeoutMs,
     })
   }
-  if (deadLetters > 0 && expiry.before['dead-letters'] !== undefined)
-    await deleteExpiredDeadLetters(clickhouse, expiry.before['dead-letters'])
+  const failedBefore = expiry.before['dead-letters']
+  if (deadLetters > 0 && failedBefore) await deleteExpiredDeadLetters(clickhouse, failedBefore)
   await note(dropped, new Date())
   return dropped
 }
@@ -99,12 +99,8 @@ async function noteDropped({ redis }: Services, { before, applications }: Expiry
 
 /** The logs that are dropped before their counts. */
 function droppedWithoutCounts({ before, applications }: Expiry, expired: Expired): Dropped[] {
-  const all =
-    before.logs !== undefined &&
-    before.logs.getTime() !== before.counts?.getTime() &&
-    expired.logs.length > 0
-      ? [{ before: monthOf(before.logs) }]
-      : []
+  const areMonths = expired.logs.length > 0 && before.logs?.getTime() !== before.counts?.getTime()
+  const all = areMonths && before.logs !== undefined ? [{ before: monthOf(before.logs) }] : []
   const isOfApplications = expired.applications.some(({ kind }) => kind === 'logs')
   return isOfApplications ? [...all, ...applications.filter(({ kind }) => kind === 'logs')] : all
 }

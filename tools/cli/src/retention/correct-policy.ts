@@ -6,26 +6,26 @@ import { confirmChange } from '../confirm-change.ts'
 /** A retention period that gateways do not know as ClickHouse has it. */
 interface Difference {
   kind: RecordKind
-  bundleIdentifier: string | undefined
+  /** Undefined: of all applications. */
+  bundle: string | undefined
   days: number | undefined
 }
+
+/** The days of each application; under undefined those of all. */
+type PeriodOf = Map<string | undefined, number | undefined>
 
 /** Compares the policy in Redis, which gateways follow, with the retention in ClickHouse. */
 export const findDifferences = (policy: StoredPolicy, periods: Periods): Difference[] =>
   kinds.flatMap((kind) => {
-    const general = periods.general[kind]
-    const isSame = policy.retentionDays[kind] === general
-    const own = new Map<string, number>()
+    const valid: PeriodOf = new Map([[undefined, periods.general[kind]]])
     for (const one of periods.applications) {
-      if (one.kind === kind) own.set(one.bundleIdentifier, one.days)
+      if (one.kind === kind) valid.set(one.bundleIdentifier, one.days)
     }
-    const known = policy.applicationRetention[kind]
-    return [
-      ...(isSame ? [] : [{ kind, bundleIdentifier: undefined, days: general }]),
-      ...[...new Set([...own.keys(), ...known.keys()])]
-        .filter((bundle) => known.get(bundle)?.days !== own.get(bundle))
-        .map((bundleIdentifier) => ({ kind, bundleIdentifier, days: own.get(bundleIdentifier) })),
-    ]
+    const known: PeriodOf = new Map([[undefined, policy.retentionDays[kind]]])
+    for (const [bundle, { days }] of policy.applicationRetention[kind]) known.set(bundle, days)
+    return [...new Set([...valid.keys(), ...known.keys()])]
+      .filter((bundle) => known.get(bundle) !== valid.get(bundle))
+      .map((bundle) => ({ kind, bundle, days: valid.get(bundle) }))
   })
 
 /** Corrects the policy in Redis. Resolves to whether something had to be corrected. */
@@ -40,9 +40,7 @@ export async function correctPolicy({
   // Also confirms a policy that needs no change, because an earlier attempt may have changed it
   // without a confirmation.
   await confirmChange(redis, async () => {
-    for (const { kind, days, bundleIdentifier } of differences) {
-      await store.setRetention(kind, days, bundleIdentifier)
-    }
+    for (const { kind, days, bundle } of differences) await store.setRetention(kind, days, bundle)
   })
   return differences.length > 0
 }

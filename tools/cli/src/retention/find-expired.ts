@@ -3,7 +3,6 @@ import {
   findExpiredRows,
   listExpiredMonths,
   readPeriods,
-  retentionKinds,
   type ApplicationPeriod,
   type ExpiredRows,
   type ExpiredScope,
@@ -36,23 +35,26 @@ export async function readExpiry(
   { clickhouse }: Pick<Services, 'clickhouse'>,
   now: Date,
 ): Promise<Expiry> {
-  const { general: days, applications } = await readPeriods(clickhouse)
-  const before = (period: number | undefined) =>
-    period === undefined ? undefined : new Date(now.getTime() - period * dayMs)
+  const { general, applications } = await readPeriods(clickhouse)
+  const before = Object.entries(general).map(([kind, days]) => [
+    kind,
+    days === undefined ? undefined : new Date(now.getTime() - days * dayMs),
+  ])
   return {
-    before: Object.fromEntries(
-      retentionKinds.map((kind) => [kind, before(days[kind])]),
-    ) as Expiry['before'],
+    before: Object.fromEntries(before) as Expiry['before'],
     applications: [...scopesOf(applications, now)],
   }
 }
 
-/** Applications with the same period share statements, so a month is rewritten once for all. */
+/**
+ * Applications with the same period share statements, so a month is rewritten once for all. Their
+ * records are dropped by whole days (UTC), so that it is rewritten once a day.
+ */
 function* scopesOf(periods: readonly ApplicationPeriod[], now: Date): Generator<ExpiredScope> {
   for (const kind of kinds) {
     const ofKind = periods.filter((one) => one.kind === kind)
     for (const days of new Set(ofKind.map((one) => one.days))) {
-      const before = dayOf(new Date(now.getTime() - days * dayMs))
+      const before = new Date((Math.floor(now.getTime() / dayMs) - days) * dayMs)
       const bundles = ofKind.filter((one) => one.days === days).map((one) => one.bundleIdentifier)
       for (let at = 0; at < bundles.length; at += applicationsMax) {
         yield { kind, before, bundles: bundles.slice(at, at + applicationsMax) }
@@ -61,24 +63,19 @@ function* scopesOf(periods: readonly ApplicationPeriod[], now: Date): Generator<
   }
 }
 
-/** Records of an application are dropped by whole days, so that parts are rewritten once a day. */
-const dayOf = (time: Date) => new Date(Math.floor(time.getTime() / dayMs) * dayMs)
-
 export async function findExpired(
   { clickhouse, objects }: Pick<Services, 'clickhouse' | 'objects'>,
   { before, applications }: Expiry,
 ): Promise<Expired> {
+  const monthsOf = async (kind: 'logs' | 'feedback' | 'counts') =>
+    before[kind] === undefined ? [] : listExpiredMonths(clickhouse, kind, before[kind])
   const expired: Expired = {
-    logs: [],
-    feedback: [],
-    counts: [],
+    logs: await monthsOf('logs'),
+    feedback: await monthsOf('feedback'),
+    counts: await monthsOf('counts'),
     applications: [],
     deadLetters: 0,
     objects: 0,
-  }
-  for (const kind of [...kinds, 'counts'] as const) {
-    const end = before[kind]
-    if (end !== undefined) expired[kind] = await listExpiredMonths(clickhouse, kind, end)
   }
   for (const scope of applications) {
     const found = await findExpiredRows(clickhouse, scope)
