@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { hash } from 'node:crypto'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
-import { syncReplicas } from '@intake/schema'
+import { readClickHouseClock, syncReplicas } from '@intake/schema'
 import { readPeriods } from '../retention/periods.ts'
 import {
   lockPath,
@@ -16,14 +16,13 @@ import {
   type Plan,
 } from './manifest.ts'
 import {
-  dividePart,
-  divideWindow,
+  divide,
+  divideLarge,
   fingerprintChanges,
   readCorrections,
   readDeletions,
   readFirstArrival,
   readFirstMonth,
-  readNow,
   readPart,
   readVisibleUntil,
   type Content,
@@ -63,7 +62,7 @@ export async function exportRecords(options: ExportOptions): Promise<Manifest[]>
     const manifests: Manifest[] = []
     let last = await readLast(options)
     // Read once: it advances while windows are written, and the last one would never come.
-    const visibleUntil = await readVisibleUntil(options.clickhouse, options.scope)
+    const visibleUntil = await readVisibleUntil(options)
     for (;;) {
       const pending = await readJson<Plan>(target, planPath)
       if (pending !== undefined) requireSameScope(pending.scope, options.scope)
@@ -106,15 +105,8 @@ async function readLast(options: ExportOptions): Promise<StoredManifest | undefi
   )
   const last = numbers.length === 0 ? undefined : await readManifest(target, Math.max(...numbers))
   if (last === undefined) {
-    const known = new Set([
-      lockPath,
-      planPath,
-      'manifests',
-      'deletions',
-      'corrections',
-      'logs',
-      'feedback',
-    ])
+    const folders = ['manifests', 'deletions', 'corrections', 'logs', 'feedback']
+    const known = new Set([lockPath, planPath, ...folders])
     const foreign = (await target.list('')).find((name) => !known.has(name))
     if (foreign === undefined) return undefined
     throw new ExportError(`The target has no export, but ${foreign}: choose an empty folder.`)
@@ -137,40 +129,31 @@ function requireSameScope(stored: ExportScope, scope: ExportScope): void {
 
 /** Decides the next window; undefined if there is nothing to export. */
 async function makePlan(
-  { clickhouse, scope, rowsMax = 250_000 }: ExportOptions,
+  options: ExportOptions,
   last: StoredManifest | undefined,
   visible: string | undefined,
 ): Promise<Plan | undefined> {
+  const { clickhouse, scope, rowsMax = 250_000 } = options
   const before = last?.manifest
   await syncReplicas(clickhouse, ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
-  const now = await readNow(clickhouse)
+  const now = new Date(await readClickHouseClock(clickhouse)).toISOString()
   const from = before?.window.until ?? epoch
-  const visibleUntil = visible ?? from
-  const first = await readFirstArrival(clickhouse, scope, from)
-  const dayEnd =
-    first === undefined
-      ? visibleUntil
-      : new Date((Math.floor(Date.parse(first) / dayMs) + 1) * dayMs).toISOString()
-  const until = [visibleUntil, dayEnd].toSorted()[0] ?? from
-  const window = { from, until: until > from ? until : from }
-  const { changesFrom, isChanged } = await readChanges(clickhouse, scope, {
-    before: before?.changes,
-    now,
-  })
+  const first = await readFirstArrival(options, from)
+  const dayEndMs =
+    first === undefined ? Infinity : (Math.floor(Date.parse(first) / dayMs) + 1) * dayMs
+  const untilMs = Math.min(Date.parse(visible ?? from), dayEndMs)
+  const window = { from, until: new Date(Math.max(Date.parse(from), untilMs)).toISOString() }
+  const { changesFrom, isChanged } = await readChanges(options, before?.changes, now)
   if (window.until === from && !isChanged) return undefined
-  const parts = await Promise.all(
-    scope.kinds.map(async (kind) => {
-      const divided = await divideWindow(clickhouse, kind, scope, { window, rowsMax })
-      return divided.map((part) => ({ kind, ...part }))
-    }),
+  const parts = scope.kinds.map((kind) =>
+    divide(options, { kind, ...window }, { rowsMax, unitMs: 1_000 }),
   )
-  const overlap = await fingerprintChanges(clickhouse, scope, { from: hourBefore(now), until: now })
   return {
     number: (before?.number ?? 0) + 1,
     scope,
     window,
-    parts: parts.flat(),
-    changes: { until: now, overlap },
+    parts: (await Promise.all(parts)).flat(),
+    changes: { until: now, overlap: await fingerprintChanges(options, hourBefore(now)) },
     changesFrom,
   }
 }
@@ -181,23 +164,24 @@ async function makePlan(
  * exported again.
  */
 async function readChanges(
-  clickhouse: ClickHouse,
-  scope: ExportScope,
-  { before, now }: { before: ChangesRead | undefined; now: string },
+  options: ExportOptions,
+  before: ChangesRead | undefined,
+  now: string,
 ): Promise<{ changesFrom: string; isChanged: boolean }> {
   if (before === undefined) return { changesFrom: epoch, isChanged: false }
-  const overlap = { from: hourBefore(before.until), until: before.until }
-  const [again, added] = await Promise.all([
-    fingerprintChanges(clickhouse, scope, overlap),
-    fingerprintChanges(clickhouse, scope, { from: before.until, until: now }),
-  ])
+  const overlap = hourBefore(before.until)
+  const again = await fingerprintChanges(options, overlap)
+  const added = await fingerprintChanges(options, { from: before.until, until: now })
   const isLate =
     again.deletions !== before.overlap.deletions || again.corrections !== before.overlap.corrections
   const isNew = !added.deletions.startsWith('0-') || !added.corrections.startsWith('0-')
   return { changesFrom: isLate ? overlap.from : before.until, isChanged: isLate || isNew }
 }
 
-const hourBefore = (time: string) => new Date(Date.parse(time) - overlapMs).toISOString()
+const hourBefore = (until: string) => ({
+  from: new Date(Date.parse(until) - overlapMs).toISOString(),
+  until,
+})
 
 /** Writes the files of a window, then its manifest. */
 async function writeWindow(
@@ -205,46 +189,19 @@ async function writeWindow(
   plan: Plan,
   last: StoredManifest | undefined,
 ): Promise<StoredManifest> {
-  const { clickhouse, target, scope, installation, progress } = options
+  const { target, scope, installation } = options
   const { number, window, changes, changesFrom } = plan
-  const put = async (path: string, { bytes, rows, sha256 }: Content): Promise<ExportFile> => {
-    await target.write(path, bytes)
-    await writeLock(target)
-    return { path, rows, sha256 }
-  }
-  const files: ExportFile[] = []
-  let { parts } = plan
-  for (let at = 0; at < parts.length;) {
-    const part = parts[at]!
-    const path = `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`
-    const content = await unlessTooLarge(() => readPart(clickhouse, scope, part))
-    if (content instanceof ClickHouseError) {
-      const smaller = await dividePart(clickhouse, scope, part)
-      if (smaller.length < 2) throw content
-      parts = parts.toSpliced(at, 1, ...smaller)
-      progress(`${path}: too large for ClickHouse's memory, divided into ${smaller.length} files`)
-      // An earlier run may have written it whole, when ClickHouse had more memory.
-      await target.remove(path)
-      // A run that repeats this one writes the same files.
-      await target.write(planPath, encode({ ...plan, parts }))
-      await writeLock(target)
-      continue
-    }
-    files.push(await put(path, content))
-    progress(`${path}: ${content.rows} records`)
-    at++
-  }
+  const files = await writeParts(options, plan)
   const times = { from: changesFrom, until: changes.until }
-  const deletions = await readDeletions(clickhouse, scope, times)
+  const deletions = await readDeletions(options, times)
   const deletionFiles =
-    deletions.rows === 0 ? [] : [await put(`deletions/${number}.parquet`, deletions)]
+    deletions.rows === 0 ? [] : [await put(target, `deletions/${number}.parquet`, deletions)]
   const correctionFiles: ExportFile[] = []
   for (const kind of last === undefined ? [] : scope.kinds) {
     const arrivedBefore = window.from
-    const content = await readCorrections(clickhouse, scope, { kind, ...times, arrivedBefore })
-    if (content.rows > 0) {
-      correctionFiles.push(await put(`corrections/${number}-${kind}.parquet`, content))
-    }
+    const content = await readCorrections(options, { kind, times, arrivedBefore })
+    if (content.rows === 0) continue
+    correctionFiles.push(await put(target, `corrections/${number}-${kind}.parquet`, content))
   }
   const manifest: Manifest = {
     number,
@@ -258,28 +215,53 @@ async function writeWindow(
     changes,
     previous:
       last === undefined ? null : { path: manifestPath(last.manifest.number), sha256: last.sha256 },
-    dropped_before: await readDropped(clickhouse, scope),
+    dropped_before: await readDropped(options),
   }
   const bytes = encode(manifest)
   await target.write(manifestPath(number), bytes)
   return { manifest, sha256: hash('sha256', bytes) }
 }
 
-/**
- * Resolves to the error if ClickHouse has too little memory for the whole content, twice: other
- * queries may have used it the first time.
- */
-async function unlessTooLarge(read: () => Promise<Content>): Promise<Content | ClickHouseError> {
-  const isTooLarge = (error: unknown) => error instanceof ClickHouseError && error.isTooLarge
-  try {
-    return await read().catch((error: unknown) => {
-      if (isTooLarge(error)) return read()
+/** Writes the records of a window. A part that needs too much memory becomes several files. */
+async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFile[]> {
+  const { target, progress } = options
+  const files: ExportFile[] = []
+  let { parts } = plan
+  for (let at = 0; at < parts.length;) {
+    const part = parts[at]!
+    const path = `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`
+    const content = await readPart(options, part).catch((error: unknown) => {
+      if (error instanceof ClickHouseError && error.isTooLarge) return error
       throw error
     })
-  } catch (error) {
-    if (isTooLarge(error)) return error as ClickHouseError
-    throw error
+    if (content instanceof ClickHouseError) {
+      const smaller = await divideLarge(options, part)
+      if (smaller.length < 2) throw content
+      parts = parts.toSpliced(at, 1, ...smaller)
+      progress(`${path}: too large for ClickHouse's memory, divided into ${smaller.length} files`)
+      // An earlier run may have written it whole, when ClickHouse had more memory.
+      await target.remove(path)
+      // A run that repeats this one writes the same files.
+      await target.write(planPath, encode({ ...plan, parts }))
+      await writeLock(target)
+    } else {
+      files.push(await put(target, path, content))
+      progress(`${path}: ${content.rows} records`)
+      at++
+    }
   }
+  return files
+}
+
+/** Writes a file, and keeps the lock. */
+async function put(
+  target: ExportTarget,
+  path: string,
+  { bytes, rows, sha256 }: Content,
+): Promise<ExportFile> {
+  await target.write(path, bytes)
+  await writeLock(target)
+  return { path, rows, sha256 }
 }
 
 /** The day of arrival, which a window does not exceed. */
@@ -289,16 +271,13 @@ const dayOf = ({ until }: { until: string }) =>
 const sum = (files: readonly ExportFile[]) => files.reduce((all, { rows }) => all + rows, 0)
 const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sum(files), files })
 
-async function readDropped(
-  clickhouse: ClickHouse,
-  { kinds }: ExportScope,
-): Promise<Manifest['dropped_before']> {
-  const { general: days } = await readPeriods(clickhouse)
-  const entries = kinds.map(async (kind) => {
-    const first = days[kind] === undefined ? null : await readFirstMonth(clickhouse, kind)
-    return [kind, first] as const
-  })
-  return Object.fromEntries(await Promise.all(entries))
+async function readDropped(options: ExportOptions): Promise<Manifest['dropped_before']> {
+  const { general: days } = await readPeriods(options.clickhouse)
+  const dropped: Manifest['dropped_before'] = {}
+  for (const kind of options.scope.kinds) {
+    dropped[kind] = days[kind] === undefined ? null : await readFirstMonth(options, kind)
+  }
+  return dropped
 }
 
 /** A killed exporter leaves its lock; on another machine it counts for this long. */

@@ -42,8 +42,8 @@ export async function verifyExport(options: {
       const exported = manifest.files
         .filter(({ path }) => path.startsWith(`${kind}/`))
         .reduce((sum, { rows }) => sum + rows, 0)
-      const difference =
-        (await countArrived(clickhouse, kind, manifest.scope, manifest.window)) - exported
+      const source = { clickhouse, scope: manifest.scope }
+      const difference = (await countArrived(source, { kind, ...manifest.window })) - exported
       missing += Math.max(0, difference)
       surplus += Math.max(0, -difference)
     }

@@ -10,6 +10,7 @@ import {
   verifyExport,
   type ExportScope,
   type ExportTarget,
+  type Manifest,
 } from '@intake/records'
 import { plural } from '@intake/runtime'
 import { databaseOf, readAnalysts, readInstallation } from '@intake/schema'
@@ -57,29 +58,43 @@ export function define(command: Command): void {
     .addHelpText('after', guide)
     .action((options: Options) =>
       withClickHouse(
-        (clickhouse) => withTarget(options.to, (target) => run(clickhouse, target, options)),
-        {
-          requestTimeoutMs: statementTimeoutMs,
-        },
+        (clickhouse) =>
+          withTarget(options.to, (target) =>
+            options.verify
+              ? verify(clickhouse, target, options)
+              : exportUntilSignal(clickhouse, target, options),
+          ),
+        { requestTimeoutMs: statementTimeoutMs },
       ),
     )
 }
 
-async function run(clickhouse: ClickHouse, target: ExportTarget, options: Options): Promise<void> {
-  const { verify, json, every } = options
+async function verify(
+  clickhouse: ClickHouse,
+  target: ExportTarget,
+  { json }: Options,
+): Promise<void> {
   const progress = createProgress().say
-  if (verify) {
-    const { problems, ...result } = await verifyExport({ clickhouse, target, progress })
-    if (json) printJson({ ...result, problems })
-    else for (const problem of problems) print(problem)
-    if (problems.length > 0) process.exitCode = 2
-    else if (!json)
-      print(
-        `${result.rows} ${plural(result.rows, 'record')} in ${result.files} ${plural(result.files, 'file')}, as in their manifests.`,
-      )
-    return
-  }
+  const result = await verifyExport({ clickhouse, target, progress })
+  const { rows, files, problems } = result
+  if (problems.length > 0) process.exitCode = 2
+  if (json) return printJson(result)
+  for (const problem of problems) print(problem)
+  if (problems.length > 0) return
+  print(
+    `${rows} ${plural(rows, 'record')} in ${files} ${plural(files, 'file')}, as in their manifests.`,
+  )
+}
+
+/** Exports once or, with `--every`, until a signal. */
+async function exportUntilSignal(
+  clickhouse: ClickHouse,
+  target: ExportTarget,
+  options: Options,
+): Promise<void> {
+  const { every, json } = options
   const ending = new AbortController()
+  const { signal } = ending
   const end = () => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
   try {
@@ -90,40 +105,34 @@ async function run(clickhouse: ClickHouse, target: ExportTarget, options: Option
     await withRedis((redis) =>
       noteChange(redis, { action: 'records-exported', subject: options.to, detail: { ...scope } }),
     )
-    for (;;) {
-      await exportOnce().catch((error: unknown) => {
-        // A repeated export tries again after the next period: what failed is not lost.
-        if (every === undefined || !(error instanceof ClickHouseError)) throw error
-        note(`Failed, and tried again later: ${describeError(error)}`)
-      })
-      if (every === undefined || ending.signal.aborted) return
-      await pause(every, undefined, { signal: ending.signal }).catch(() => undefined)
-      if (ending.signal.aborted) return
-    }
-
-    async function exportOnce() {
-      const { signal } = ending
-      const made = await exportRecords({
-        clickhouse,
-        installation: installation ?? '',
-        target,
-        scope,
-        signal,
-        progress,
-      })
-      const rows = made.reduce((sum, one) => sum + one.rows, 0)
-      if (json) return printJson({ manifests: made.map(({ number }) => number), rows })
-      const until = made.at(-1)?.window.until
-      if (until === undefined) return print('Nothing to export.')
-      print(
-        `${rows} ${plural(rows, 'record')} in ${made.length} ${plural(made.length, 'window')}, complete up to ${until}`,
+    const progress = createProgress().say
+    const source = { clickhouse, installation, target, scope, signal, progress }
+    do {
+      await exportRecords(source).then(
+        (made) => printMade(made, json),
+        (error: unknown) => {
+          // A repeated export tries again after the next period: what failed is not lost.
+          if (every === undefined || !(error instanceof ClickHouseError)) throw error
+          note(`Failed, and tried again later: ${describeError(error)}`)
+        },
       )
-    }
+      if (every !== undefined) await pause(every, undefined, { signal }).catch(() => undefined)
+    } while (every !== undefined && !signal.aborted)
   } catch (error) {
     throw error instanceof ExportError ? new UsageError(error.message) : error
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
   }
+}
+
+function printMade(made: readonly Manifest[], json?: boolean): void {
+  const rows = made.reduce((sum, one) => sum + one.rows, 0)
+  if (json) return printJson({ manifests: made.map(({ number }) => number), rows })
+  const until = made.at(-1)?.window.until
+  if (until === undefined) return print('Nothing to export.')
+  print(
+    `${rows} ${plural(rows, 'record')} in ${made.length} ${plural(made.length, 'window')}, complete up to ${until}`,
+  )
 }
 
 async function scopeOf(
