@@ -4,7 +4,7 @@ export {
   countPayloads,
   countStored,
   startDeletion,
-  watchDeletion,
+  untilDeleted,
 } from './erasure/delete-payloads.ts'
 export { type ErasureReport, erase } from './erasure/erase.ts'
 export { type ExportedRow, exportRows } from './erasure/export-rows.ts'

@@ -6,14 +6,13 @@ import {
   type QueuedFrame,
   type QueuedFrames,
 } from '@intake/queue'
-import { decompress, type Compressed } from '@intake/queue/frame'
+import { decompress } from '@intake/queue/frame'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 
 /** A frame in Redis that has matching rows, or that this version cannot read. */
 export interface FrameWithRows extends QueuedFrame {
   kind: RecordKind
-  /** The shard of the log queue; 0 for feedback. */
-  shard: number
+  queue: QueuedFrames
   /** The matching rows as lines of JSON; undefined if this version cannot read the frame. */
   rows: string[] | undefined
 }
@@ -35,11 +34,11 @@ export async function* findQueuedRows(
     (kind === 'logs' ? shards : [0]).map((shard) => ({ kind, shard })),
   )
   for (const { kind, shard } of queues) {
-    const frames = createQueuedFrames({ redis, kind, shard })
-    const all = await withRedisTimeout(redis, frames.list(), timeoutMs)
+    const queue = createQueuedFrames({ redis, kind, shard })
+    const all = await withRedisTimeout(redis, queue.list(), timeoutMs)
     for (let at = 0; at < all.length; at += readsAtOnce) {
       const reads = all.slice(at, at + readsAtOnce).map(async (frame) => {
-        return { ...frame, kind, shard, rows: await rowsOf(frames, frame.id, matches) }
+        return { ...frame, kind, queue, rows: await rowsOf(queue, frame.id, matches) }
       })
       const read = await withRedisTimeout(redis, Promise.all(reads), timeoutMs)
       yield* read.filter(({ rows }) => rows === undefined || rows.length > 0)
@@ -49,21 +48,18 @@ export async function* findQueuedRows(
 
 /** Empty if the frame is gone or no row matches, undefined if it cannot be read. */
 async function rowsOf(
-  frames: QueuedFrames,
+  queue: QueuedFrames,
   id: string,
   matches: (row: string) => boolean,
 ): Promise<string[] | undefined> {
-  const frame = await frames.read(id)
+  const frame = await queue.read(id)
   if (frame === undefined) return []
   if (frame instanceof FrameError) return undefined
-  const ndjson = textOf(frame)
-  return ndjson?.split('\n').filter((row) => row !== '' && matches(row))
-}
-
-function textOf(frame: Compressed): string | undefined {
+  let ndjson: string
   try {
-    return decompress(frame).toString()
+    ndjson = decompress(frame).toString()
   } catch {
     return undefined
   }
+  return ndjson.split('\n').filter((row) => row !== '' && matches(row))
 }

@@ -13,6 +13,10 @@ interface Stale {
   bundle_identifier: string
   /** Beginning of the hour or day in UTC, as ClickHouse prints it. */
   period: string
+  /** 1 if `recountHours` has marked it. */
+  is_marked: 0 | 1
+  /** How many new events the application has. */
+  of_application: number
 }
 
 const tables = {
@@ -75,26 +79,24 @@ export async function refreshCounts(options: {
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
   const sql = tables[name].sql(state.hasAllValues === 1)
-  const { until, now } = state
-  const nowMs = Date.parse(isoTime(now))
+  const nowMs = Date.parse(isoTime(state.now))
   const failures: Failure[] = []
   // Each row has the time before any was read as its version. If two calls count an hour, that of
   // the later call remains; it has everything that the earlier one had to count.
   const all = { ...options, sql, ver: nowMs, failures }
   const late: Stale[] = []
-  const isLarge = ({ of_application: records }: Found) => records > sharedRecordsMax
+  const isLarge = ({ of_application: records }: Stale) => records > sharedRecordsMax
   const shared = stale.filter((one) => !isLarge(one))
   const alone = stale.filter(isLarge)
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(shared)) {
-    const stales = [...applications.values()]
-    for (let at = 0; at < stales.length; at += applicationsMax) {
-      await countApplications(all, day, stales.slice(at, at + applicationsMax))
+    for (let at = 0; at < applications.length; at += applicationsMax) {
+      await countApplications(all, day, applications.slice(at, at + applicationsMax))
     }
   }
   const began = clock.now()
   for (const [day, applications] of byDay(alone)) {
-    for (const periods of applications.values()) {
+    for (const periods of applications) {
       if (clock.now() - began > aloneMsMax) late.push(...periods)
       else await countApplications(all, day, [periods])
     }
@@ -103,8 +105,9 @@ export async function refreshCounts(options: {
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
-  const counted = { name, counted_until: isoTime(until), counted_at: isoTime(now) }
-  await insertLines(store, { table: 'counted', lines: [JSON.stringify(counted)] })
+  const counted_until = isoTime(state.until)
+  const counted = JSON.stringify({ name, counted_until, counted_at: isoTime(state.now) })
+  await insertLines(store, { table: 'counted', lines: [counted] })
   if (failures[0] !== undefined) throw failures[0].error
   return stale.length - late.length
 }
@@ -135,20 +138,18 @@ async function postpone(
 }
 
 /** Groups stale hours or days by day, the newest first, then by application. */
-function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
+function byDay(stale: readonly Stale[]): [day: string, applications: Stale[][]][] {
   const days = new Map<string, Map<string, Stale[]>>()
-  const newestFirst = stale.toSorted(
-    (a, b) => Number(a.period < b.period) - Number(a.period > b.period),
-  )
-  for (const one of newestFirst) {
+  const newestFirst = (a: Stale, b: Stale) =>
+    Number(a.period < b.period) - Number(a.period > b.period)
+  for (const one of stale.toSorted(newestFirst)) {
     const day = one.period.slice(0, 10)
     const applications = days.get(day) ?? new Map<string, Stale[]>()
-    days.set(day, applications)
-    const periods = applications.get(one.bundle_identifier)
-    if (periods === undefined) applications.set(one.bundle_identifier, [one])
-    else periods.push(one)
+    const periods = applications.get(one.bundle_identifier) ?? []
+    days.set(day, applications.set(one.bundle_identifier, periods))
+    periods.push(one)
   }
-  return days
+  return Array.from(days, ([day, applications]) => [day, [...applications.values()]])
 }
 
 /**
@@ -220,12 +221,6 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
   return state
 }
 
-/** What `findStale` orders by. */
-interface Found extends Stale {
-  is_marked: 0 | 1
-  of_application: number
-}
-
 /**
  * Finds what must be counted, except what was postponed and is not due: first what was marked by
  * `recountHours`, then the applications with the most new events. So somebody who invents
@@ -238,12 +233,12 @@ async function findStale(
   reader: Pick<ClickHouse, 'query'>,
   name: CountName,
   { lastUntil, lastNow, now }: State,
-): Promise<Found[]> {
+): Promise<Stale[]> {
   const { period } = tables[name]
   const order = 'is_marked DESC, of_application DESC, period DESC'
   const find = (of: number, index: number, settings: string) => {
     const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
-    return reader.query<Found>(
+    return reader.query<Stale>(
       `SELECT bundle_identifier, period, is_marked, of_application FROM (
          SELECT bundle_identifier, period, is_marked, of_application,
            sum(length(bundle_identifier)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -273,16 +268,11 @@ async function findStale(
   } catch (error) {
     if (!isTooMuch(error)) throw error
   }
-  const found: Found[] = []
+  const found: Stale[] = []
   for (let index = 0; index < slices; index++) {
     found.push(...(await find(slices, index, boundedSettings)))
   }
-  return found.toSorted(
-    (a, b) =>
-      b.is_marked - a.is_marked ||
-      b.of_application - a.of_application ||
-      Number(a.period < b.period) - Number(a.period > b.period),
-  )
+  return found.toSorted((a, b) => b.is_marked - a.is_marked || b.of_application - a.of_application)
 }
 
 /**

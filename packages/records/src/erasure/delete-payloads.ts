@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
+import { pause, plural } from '@intake/runtime'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
 import { countTables } from '../counts/replace-all.ts'
 import { identity } from '../identity.ts'
@@ -37,7 +38,7 @@ const hidden = (table: RecordTableName, condition: string) =>
 /**
  * Starts to delete the rows of all records that have a tombstone. If a subject is given, also
  * starts to delete the subject's hidden versions of records (see `hidden`). Resolves to the number
- * of these rows once the deletion has started; `watchDeletion` shows its progress.
+ * of these rows once the deletion has started; `untilDeleted` waits for its end.
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
@@ -73,35 +74,43 @@ async function deleteRows(
   return rows
 }
 
-interface DeletionProgress {
-  partsToRewrite: number
-  /** Replaced parts that are still on disk. */
-  oldParts: number
-  /** Why ClickHouse could not rewrite a part, which it retries itself; empty if it could. */
-  failure: string
-}
+const pollMs = 500
 
-/** Returns what reports the progress. A deletion is done when no replaced part is on the disk. */
-export function watchDeletion(
+/**
+ * Waits until no replaced part is on the disk of a server, or until the deadline. Resolves to the
+ * number of parts that are left.
+ */
+export async function untilDeleted(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
-): () => Promise<DeletionProgress> {
-  let replaced: string[] | undefined
+  options: {
+    /** In milliseconds of `performance.now()`. */
+    deadline: number
+    leavesReplacedParts: boolean
+    progress: (sentence: string) => void
+  },
+): Promise<number> {
+  const { deadline, leavesReplacedParts, progress } = options
   const stored = erasedTables.map((table) => storedTable(clickhouse, table))
   const tables = [...stored, ...countTables, exampleTable]
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
-
-  return async () => {
-    const { mutations, parts: left, failure } = await readMutations(clickhouse, tables)
-    if (mutations > 0) return { partsToRewrite: Math.max(left, 1), oldParts: 0, failure }
-    const present = (await clickhouse.query<{ part: string }>(oldParts, { tables })).map(
-      ({ part }) => part,
-    )
-    // Counts only the parts that were old when the last part had been rewritten. Parts that become
-    // old later were replaced by ordinary merges.
-    replaced ??= present
-    const names = new Set(present)
-    replaced = replaced.filter((part) => names.has(part))
-    return { partsToRewrite: 0, oldParts: replaced.length, failure: '' }
+  let replaced: string[] | undefined
+  for (;;) {
+    const { mutations, parts, failure } = await readMutations(clickhouse, tables)
+    if (mutations > 0) {
+      const left = Math.max(parts, 1)
+      if (performance.now() >= deadline) return left
+      progress(`${left} ${plural(left, 'part')} to rewrite${failure && `: ${failure}`}`)
+    } else {
+      const rows = await clickhouse.query<{ part: string }>(oldParts, { tables })
+      const present = new Set(rows.map(({ part }) => part))
+      // Counts only the parts that were old when the last part had been rewritten. Parts that
+      // become old later were replaced by ordinary merges.
+      replaced = [...(replaced ?? present)].filter((part) => present.has(part))
+      const { length } = replaced
+      if (length === 0 || leavesReplacedParts || performance.now() >= deadline) return length
+      progress(`${length} replaced parts on disk; ClickHouse removes them within 10 minutes`)
+    }
+    await pause(pollMs)
   }
 }
 

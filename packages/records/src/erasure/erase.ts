@@ -1,14 +1,15 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
-import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
+import { countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from './erase-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
+import type { QueuedFrames } from '@intake/queue'
 import { pause, plural } from '@intake/runtime'
 import type { Services } from '../services.ts'
 import { removeErasedObjects } from './remove-objects.ts'
-import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.ts'
+import { stillWaiting, waitingFrames } from './waiting-rows.ts'
 
 /** The result of an erasure, as proof. Its counts are those of one call of `erase`. */
 export interface ErasureReport {
@@ -64,7 +65,7 @@ const recountPauseMs = 5_000
 
 /** Every step finds its work in the stored data, so a new call completes an interrupted one. */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
-  const { services, subject, subjectKey, deadline, progress } = options
+  const { services, subject, subjectKey, deadline, leavesReplacedParts = false, progress } = options
   const { clickhouse, objects } = services
   const startedAt = new Date()
   const entry = {
@@ -113,7 +114,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     if (subject !== undefined) examples.push(...(await findExamples(clickhouse, subject)))
     await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, subject)
-    remaining.parts = await untilDeleted(options)
+    remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a worker may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
@@ -140,11 +141,10 @@ async function untilStored(
   report: ErasureReport,
 ): Promise<void> {
   progress('reading the frames in Redis')
-  let frames: WaitingFrame[] = []
-  for await (const { kind, shard, id, rows } of waitingFrames(redis, subject)) {
-    // Keeps no rows, because they are not needed and may be many. `undefined` stays, because it
-    // marks a frame that cannot be read.
-    frames.push({ kind, shard, id, rows: rows && [] })
+  // Keeps no rows, because they may be many.
+  let frames: { queue: QueuedFrames; id: string; isReadable: boolean }[] = []
+  for await (const { queue, id, rows } of waitingFrames(redis, subject)) {
+    frames.push({ queue, id, isReadable: rows !== undefined })
   }
   report.framesAwaited = frames.length
   for (;;) {
@@ -154,23 +154,5 @@ async function untilStored(
     await pause(pollMs)
   }
   report.remaining.frames = frames.length
-  report.remaining.unreadableFrames = frames.filter(({ rows }) => rows === undefined).length
-}
-
-/** Waits for the deletion or the deadline. Resolves to the number of parts that are left. */
-async function untilDeleted(options: EraseOptions): Promise<number> {
-  const { services, deadline, leavesReplacedParts = false, progress } = options
-  const readProgress = watchDeletion(services.clickhouse)
-  for (;;) {
-    const { partsToRewrite, oldParts, failure } = await readProgress()
-    const parts = partsToRewrite + oldParts
-    if (parts === 0 || performance.now() >= deadline) return parts
-    if (partsToRewrite === 0 && leavesReplacedParts) return parts
-    if (partsToRewrite > 0)
-      progress(
-        `${partsToRewrite} ${plural(partsToRewrite, 'part')} to rewrite${failure && `: ${failure}`}`,
-      )
-    else progress(`${oldParts} replaced parts on disk; ClickHouse removes them within 10 minutes`)
-    await pause(pollMs)
-  }
+  report.remaining.unreadableFrames = frames.filter(({ isReadable }) => !isReadable).length
 }

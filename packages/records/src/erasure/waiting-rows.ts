@@ -1,38 +1,64 @@
-import type { Subject } from './subject.ts'
-import { createQueuedFrames } from '@intake/queue'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
-import { isOf, senderOfRow } from './sender-of-row.ts'
-
-/** A frame in Redis that has rows of a subject, or that this version cannot read. */
-export type WaitingFrame = Omit<FrameWithRows, 'isClaimed'>
+import type { Subject } from './subject.ts'
 
 const timeoutMs = 30_000
 
 /** Finds the frames that contain rows of the subject, and those that cannot be read. */
-export function waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<WaitingFrame> {
-  return findQueuedRows(redis, (row) => isOf(subject, senderOfRow(row)))
+export const waitingFrames = (redis: Redis, subject: Subject): AsyncGenerator<FrameWithRows> =>
+  findQueuedRows(redis, (row) => isOf(subject, row))
+
+/** The columns of a row that identify its sender. */
+interface Sender {
+  received_at: string
+  bundle_identifier: string
+  device_uuid: string
+  unique_user_id: string
+  api_key_id: string
 }
 
-/** Returns those of the `frames` that are still in Redis. */
-export async function stillWaiting(
-  redis: Redis,
-  frames: readonly WaitingFrame[],
-): Promise<WaitingFrame[]> {
-  const remaining: WaitingFrame[] = []
-  const queues = new Map<string, WaitingFrame[]>()
-  for (const frame of frames) {
-    const queue = `${frame.kind} ${frame.shard}`
-    queues.set(queue, [...(queues.get(queue) ?? []), frame])
+/** The first columns of a row, as the gateway prints them, up to the API key. */
+const head = /^\{(?:"\w+":"(?:[^"\\]|\\.)*",)*?"api_key_id":"(?:[^"\\]|\\.)*"/
+
+/** Undefined if the text is no JSON object. Parses only the beginning of a gateway's row. */
+function senderOf(json: string): Sender | undefined {
+  const start = head.exec(json)?.[0]
+  try {
+    const row = JSON.parse(start === undefined ? json : `${start}}`) as Sender | null
+    return typeof row === 'object' && row !== null ? row : undefined
+  } catch {
+    return undefined
   }
-  for (const mine of queues.values()) {
-    const { kind, shard } = mine[0]!
-    const ids = await withRedisTimeout(
-      redis,
-      createQueuedFrames({ redis, kind, shard }).remaining(mine.map(({ id }) => id)),
-      timeoutMs,
-    )
-    const left = new Set(ids)
+}
+
+/** True also for a row that cannot be read, because it may belong to the subject. */
+function isOf(subject: Subject, row: string): boolean {
+  const sender = senderOf(row)
+  if (sender === undefined) return true
+  if (subject.kind === 'api-key') {
+    const at = Date.parse(sender.received_at)
+    const isInRange = at >= subject.from.getTime() && at < subject.to.getTime()
+    return sender.api_key_id === subject.id && isInRange
+  }
+  const { bundleIdentifier = sender.bundle_identifier } = subject
+  if (sender.bundle_identifier !== bundleIdentifier) return false
+  return subject.kind === 'user'
+    ? sender.unique_user_id === subject.id
+    : sender.device_uuid.toLowerCase() === subject.id
+}
+
+type Place = Pick<FrameWithRows, 'queue' | 'id'>
+
+/** Returns those of the `frames` that are still in Redis. */
+export async function stillWaiting<Frame extends Place>(
+  redis: Redis,
+  frames: readonly Frame[],
+): Promise<Frame[]> {
+  const remaining: Frame[] = []
+  for (const queue of new Set(frames.map((frame) => frame.queue))) {
+    const mine = frames.filter((frame) => frame.queue === queue)
+    const reading = queue.remaining(mine.map(({ id }) => id))
+    const left = new Set(await withRedisTimeout(redis, reading, timeoutMs))
     remaining.push(...mine.filter(({ id }) => left.has(id)))
   }
   return remaining
