@@ -6,6 +6,8 @@ export {
   systemTable,
 } from './cluster/names.ts'
 export { crashExample, crashText } from './definitions/crashes.ts'
+export { identity } from './cluster/statements.ts'
+export { tombstoneVer } from './definitions/deletions.ts'
 export { fingerprint } from './definitions/fingerprint.ts'
 export { functionStatements } from './definitions/functions.ts'
 export * from './inspect/inspect.ts'
@@ -13,7 +15,7 @@ export { findMissingTables } from './inspect/schema.ts'
 export { findZoneViolations } from './inspect/settings.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
 export { migrate, repairViews } from './migrate.ts'
-export { type Migration } from './migrations/migration.ts'
+export { type Migration } from './migrations/index.ts'
 export {
   type Analyst,
   databaseOf,

@@ -5,17 +5,19 @@ import {
   MigrationError,
   type ClickHouse,
 } from '@intake/clickhouse'
-import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
-import { copyTables } from './cluster/copy-tables.ts'
+import { copyTables, findIncompleteServers, planLayout } from './cluster/layout.ts'
 import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
 import { statementsOf } from './definitions/definition.ts'
 import { functionStatements } from './definitions/functions.ts'
 import { definitions as current } from './definitions/index.ts'
 import { findOutdatedColumns, readColumns } from './inspect/columns.ts'
 import { findDifferingViews } from './inspect/schema.ts'
-import { checksumOf, readApplied } from './migrations/history.ts'
-import { migrations as released } from './migrations/index.ts'
-import type { Migration } from './migrations/migration.ts'
+import {
+  checksumOf,
+  readApplied,
+  migrations as released,
+  type Migration,
+} from './migrations/index.ts'
 
 export interface MigrateOptions {
   clickhouse: ClickHouse
@@ -64,7 +66,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 
   // Functions belong to the server, so a restored database lacks them.
   await apply(clickhouse, translate(functionStatements))
-  const isComplete = await isCompleteEverywhere(clickhouse)
+  const isComplete = (await findIncompleteServers(clickhouse)).length === 0
   const unfinished = migrations.filter(({ name }) => !known.has(name))
   const pending = migrations.filter(({ name }) => !isComplete || !known.has(name))
   const hasDefinitions = known.get(definitions.name) === checksumOf(definitions)
@@ -115,7 +117,6 @@ async function readKnown(
 
 const columnsPauseMs = 500
 
-/** Waits until every server has the columns of the finished migrations. */
 async function untilColumnsChanged(options: {
   clickhouse: ClickHouse
   migrations: readonly Migration[]
@@ -160,7 +161,6 @@ async function apply(clickhouse: ClickHouse, statements: readonly string[]): Pro
   }
 }
 
-/** Executes a statement. If it conflicts with another migrator, repeats it after a short pause. */
 async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
     try {
@@ -191,7 +191,6 @@ export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   return differing.map(({ name }) => name)
 }
 
-/** Without a cluster, statements are unchanged. */
 const translator =
   (layout: ClusterLayout | undefined) =>
   (statements: readonly string[]): readonly string[] =>

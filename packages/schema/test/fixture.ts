@@ -4,7 +4,13 @@ import type { Test } from 'tap'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownClickHouse } from '@intake/test-kit/own-services'
-import { ClickHouseError, createClickHouse, type ClickHouseOptions } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  createClickHouse,
+  type ClickHouse,
+  type ClickHouseOptions,
+  type RawTable,
+} from '@intake/clickhouse'
 import { migrate } from '../src/index.ts'
 
 /**
@@ -91,6 +97,20 @@ export const atTime = (time: string | number) => {
   const iso = new Date(time).toISOString()
   return { id: uuidV7(iso), time: iso, received_at: iso }
 }
+
+/** Inserts rows as a worker does. */
+export const insertRows = (
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
+  table: RawTable,
+  rows: readonly object[],
+) => clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
+
+/** How ClickHouse refuses a row. */
+export const refusal = new ClickHouseError('no', {
+  kind: 'rejected',
+  code: 117,
+  serverText: 'because',
+})
 
 /** Rows as one gzip member, as in a frame. */
 export const member = (rows: readonly object[]) =>

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { checksumOf } from '../src/migrations/history.ts'
-import { migrations } from '../src/migrations/index.ts'
+import { checksumOf, migrations } from '../src/migrations/index.ts'
 
 /**
  * The checksum of each released migration. A database stores them, and `setup` refuses a database

@@ -1,12 +1,11 @@
 import { ClickHouseError, explainDefinition, type ClickHouse } from '@intake/clickhouse'
 import { statementsOf } from '../definitions/definition.ts'
 import { systemTable } from '../cluster/names.ts'
-import { localName } from '../cluster/statements.ts'
 import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { findAnalystDifferences } from './inspect.ts'
 import { onCluster, removalSql, rightsSql } from './rights.ts'
 import { makePseudonymKey, readAnalysts } from './store.ts'
-import { rowViewsOf, viewsOf } from './views.ts'
+import { rowTablesOf, viewsOf } from './views.ts'
 
 /**
  * What has become of a definition.
@@ -74,29 +73,16 @@ async function viewSql(
     { database },
   )
   const surplus = existing.filter(({ name }) => !views.some((view) => view.name === name))
+  const definer = `\`${definerOf(analyst)}\``
+  const rows = cluster === undefined ? [] : [rowsDatabaseOf(analyst)]
   return [
-    ...(cluster === undefined ? [] : rowSql(analyst, cluster)),
-    `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
-    ...surplus.map(({ name }) => `DROP TABLE IF EXISTS ${database}.\`${name}\`${on}`),
-    ...views.flatMap((view) =>
-      statementsOf(view, { database, definer: `\`${definerOf(analyst)}\``, on }),
-    ),
-  ]
-}
-
-/**
- * Returns the SQL for the rows of an analyst on a cluster. Other servers read them through a view
- * of each server, so the policies of its definer apply there.
- */
-function rowSql(analyst: Analyst, cluster: string): string[] {
-  const [database, on] = [rowsDatabaseOf(analyst), onCluster(cluster)]
-  return [
-    `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
-    ...rowViewsOf().flatMap(({ name, select }) => [
-      `CREATE OR REPLACE VIEW ${database}.${localName(name)}${on} DEFINER = \`${definerOf(analyst)}\` SQL SECURITY DEFINER AS ${select}`,
-      `CREATE OR REPLACE TABLE ${database}.${name}${on} AS ${database}.${localName(name)}
-ENGINE = Distributed('${cluster}', '${database}', '${localName(name)}')`,
+    ...[...rows, database].map((name) => `CREATE DATABASE IF NOT EXISTS ${name}${on}`),
+    ...rowTablesOf(analyst, cluster).flatMap(({ table, engine, view, select }) => [
+      `CREATE OR REPLACE VIEW ${view}${on} DEFINER = ${definer} SQL SECURITY DEFINER AS ${select}`,
+      `CREATE OR REPLACE TABLE ${table}${on} AS ${view}\nENGINE = ${engine}`,
     ]),
+    ...surplus.map(({ name }) => `DROP TABLE IF EXISTS ${database}.\`${name}\`${on}`),
+    ...views.flatMap((view) => statementsOf(view, { database, definer, on })),
   ]
 }
 

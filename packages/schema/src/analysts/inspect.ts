@@ -1,18 +1,16 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { systemTable } from '../cluster/names.ts'
-import { localName } from '../cluster/statements.ts'
 import { isSameQuery } from '../inspect/columns.ts'
 import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { usersOf } from './rights.ts'
 import { readAnalysts } from './store.ts'
-import { rowViewsOf, viewsOf } from './views.ts'
+import { rowTablesOf, viewsOf } from './views.ts'
 
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /** What an analyst has, in words for an operator. Some things also have SQL, which can differ. */
 type Facts = Map<string, string>
 
-/** The differences of all analysts from their definitions, in words for an operator. */
 export async function findDifferencesOfAnalysts(clickhouse: Reader): Promise<string[]> {
   const analysts = await readAnalysts(clickhouse)
   const found = await Promise.all(
@@ -49,7 +47,6 @@ export async function findAnalystDifferences(
 const nameOfServer = (cluster?: string) =>
   cluster === undefined ? "''" : "concat(' on ', hostName(), ':', toString(tcpPort()))"
 
-/** What is expected on each server. */
 function expectedFacts(analyst: Analyst, cluster?: string): Facts {
   const facts: Facts = new Map()
   for (const { name, profile, tables, policies } of usersOf(analyst, cluster)) {
@@ -63,11 +60,9 @@ function expectedFacts(analyst: Analyst, cluster?: string): Facts {
   for (const { name, select = '' } of viewsOf(analyst, cluster)) {
     facts.set(`the view ${databaseOf(analyst)}.${name} by ${definerOf(analyst)}`, select)
   }
-  for (const { name, select } of cluster === undefined ? [] : rowViewsOf()) {
-    const [database, view] = [rowsDatabaseOf(analyst), localName(name)]
-    facts.set(`the view ${database}.${view} by ${definerOf(analyst)}`, select)
-    const engine = `Distributed('${cluster}', '${database}', '${view}')`
-    facts.set(`the table ${database}.${name} with ${engine}`, '')
+  for (const { table, engine, view, select } of rowTablesOf(analyst, cluster)) {
+    facts.set(`the view ${view} by ${definerOf(analyst)}`, select)
+    facts.set(`the table ${table} with ${engine}`, '')
   }
   return facts
 }

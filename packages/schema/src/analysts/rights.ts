@@ -2,7 +2,6 @@ import { rawTables } from '@intake/clickhouse'
 import { toLocal } from '../cluster/statements.ts'
 import { conditionOf, databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 
-/** The tables whose rows belong to applications. */
 const tablesOfRows = (['logs', 'feedback', 'attachments', 'hours', 'days'] as const).map(
   (kind) => rawTables[kind].name,
 )
@@ -93,7 +92,6 @@ export function rightsSql(analyst: Analyst, cluster?: string): string[] {
   ]
 }
 
-/** Returns the SQL that removes what `rightsSql` has made. */
 export function removalSql(analyst: Analyst, cluster?: string): string[] {
   const users = usersOf(analyst, cluster)
   const on = onCluster(cluster)

@@ -1,7 +1,7 @@
 import { deviceFields } from '@intake/contract'
 import type { Definition } from '../definitions/definition.ts'
 import { noRules, rulesOfGaps } from '../definitions/devices.ts'
-import { toLocal } from '../cluster/statements.ts'
+import { localName, toLocal } from '../cluster/statements.ts'
 import { allDefinitions } from '../definitions/index.ts'
 import { plainColumns } from '../definitions/plain-device.ts'
 import { rowsDatabaseOf, type Analyst } from './analyst.ts'
@@ -81,12 +81,23 @@ export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
   })
 }
 
-/** The views through which a cluster reads the rows of an analyst, each on the server with them. */
-export const rowViewsOf = (): { name: string; select: string }[] =>
-  (['logs_raw', 'feedback_raw', 'attachments_raw'] as const).map((name) => ({
-    name,
+/**
+ * The tables with the rows of an analyst on a cluster. Other servers read each through a view of
+ * the server with the rows, so the policies of its definer apply there.
+ */
+export function rowTablesOf(
+  analyst: Analyst,
+  cluster?: string,
+): { table: string; engine: string; view: string; select: string }[] {
+  if (cluster === undefined) return []
+  const database = rowsDatabaseOf(analyst)
+  return (['logs_raw', 'feedback_raw', 'attachments_raw'] as const).map((name) => ({
+    table: `${database}.${name}`,
+    engine: `Distributed('${cluster}', '${database}', '${localName(name)}')`,
+    view: `${database}.${localName(name)}`,
     select: `SELECT * FROM ${toLocal(`intake.${name}`)} FINAL`,
   }))
+}
 
 const fromShards = (select: string, analyst: Analyst) =>
   select.replaceAll(

@@ -38,7 +38,7 @@ export async function planLayout(
     return { layout: { cluster, definer, shards }, isResharded: false }
   }
   return {
-    layout: { cluster, definer, shards: extend(shards, count, newShardsFrom) },
+    layout: { cluster, definer, shards: addShards(shards, count, newShardsFrom) },
     isResharded: true,
   }
 }
@@ -48,15 +48,6 @@ const needsCluster =
 const needsMove =
   'The tables in ClickHouse are those of a single server: move their rows into a cluster ' +
   '(docs/deploy/clickhouse.md), or unset CLICKHOUSE_CLUSTER.'
-
-function extend(shards: Shards, count: number, from: Date): Shards {
-  try {
-    return addShards(shards, count, from)
-  } catch (error) {
-    if (error instanceof RangeError) throw new MigrationError(error.message)
-    throw error
-  }
-}
 
 async function readCluster(clickhouse: Reader, cluster: string) {
   const [row] = await clickhouse.query<{ definer: string; count: number }>(
@@ -91,9 +82,22 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   return servers.filter(({ tables }) => tables.length < all.size).map(({ server }) => server)
 }
 
-/** Whether every server of the cluster has all tables and views of the other servers. */
-export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
-  (await findIncompleteServers(clickhouse)).length === 0
+/**
+ * A new replica needs the columns of the others from the beginning: ClickHouse compares them with
+ * those in Keeper, and the first migration would create fewer.
+ */
+export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
+  const tables = await clickhouse.query<{ statement: string }>(
+    `SELECT any(create_table_query) AS statement FROM clusterAllReplicas('${cluster}', system.tables)
+     WHERE database = 'intake' AND engine LIKE '%MergeTree' GROUP BY name ORDER BY name`,
+  )
+  return tables.map(({ statement }) =>
+    statement.replace(
+      /^CREATE TABLE intake\.(\w+)/,
+      `CREATE TABLE IF NOT EXISTS intake.$1 ON CLUSTER '${cluster}'`,
+    ),
+  )
+}
 
 /** Counts the shards of the cluster that get no rows, neither now nor after a planned change. */
 export async function countUnusedShards(clickhouse: Reader): Promise<number> {

@@ -1,4 +1,4 @@
-import { sqlTime } from '@intake/clickhouse'
+import { MigrationError, sqlTime } from '@intake/clickhouse'
 
 /**
  * The rule that assigns rows to shards by their `time`. Rows before `changes[0]` are spread over
@@ -35,13 +35,13 @@ export function parseShards(engine: string): Shards {
   }
 }
 
-/** @throws {RangeError} when `from` is too soon: rows with a later `time` may be stored */
+/** @throws {MigrationError} when `from` is too soon: rows with a later `time` may be stored */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs
   const last = shards.changes.at(-1)
   if (from.getTime() < earliest || (last !== undefined && sqlTime(from) <= last)) {
     const after = last === undefined ? '' : ` and after ${last}`
-    throw new RangeError(
+    throw new MigrationError(
       `New shards need a time at least 15 minutes from now${after}, for example ` +
         `${new Date(earliest + noticeMs).toISOString()}.`,
     )

@@ -8,7 +8,8 @@ export interface ClusterLayout {
   shards: Shards
 }
 
-const identity = 'bundle_identifier, time, id, device_uuid'
+/** The columns that identify a record: the sorting key of its table. */
+export const identity = 'bundle_identifier, time, id, device_uuid'
 
 /** Tables on the shards, by what identifies a row and the column with its time. */
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
@@ -155,6 +156,5 @@ function distributed(name: string, { cluster, shards }: ClusterLayout, replace: 
   )
 }
 
-/** Statements that apply a new layout to the tables through which rows are inserted. */
 export const reshardStatements = (layout: ClusterLayout): string[] =>
   Object.keys(sharded).map((name) => distributed(name, layout, true))

@@ -34,5 +34,4 @@ ${select}`,
   return [...view, `ALTER TABLE ${database}.${name}${on}\n  ${comments.join(',\n  ')}`]
 }
 
-/** A text as SQL. */
 export const quote = (text: string) => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`

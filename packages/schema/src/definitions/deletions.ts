@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts'
 
 /** The version of a tombstone, which is the highest possible one. */
-const tombstoneVer = '18446744073709551615'
+export const tombstoneVer = '18446744073709551615'
 
 /** Without `final = 0`, the profile of analysts would hide all deleted rows. */
 const deleted = (kind: string, table: string) =>

@@ -1,5 +1,5 @@
 import { deviceFields, type DeviceField } from '@intake/contract'
-import type { Migration } from '../migrations/migration.ts'
+import type { Migration } from '../migrations/index.ts'
 import { statementsOf, type Definition } from './definition.ts'
 import { alertDefinitions } from './alerts.ts'
 import { countDefinitions } from './counts.ts'

@@ -19,40 +19,26 @@ const head: ColumnComments = {
     'Country of the request, two capital letters, from a header that the operator named; NULL if unknown.',
 }
 
-const device: ColumnComments = {
+const more = {
   device:
     'Documented properties of the device, such as device.os. A property that was not sent is NULL.',
-}
-const deviceExtra: ColumnComments = { device_extra: 'Other properties of the device, as JSON.' }
-
-const extra: ColumnComments = {
-  extra: 'Unknown fields of the submission as JSON, at their path, such as foo or log.foo.',
-}
-
-const event: ColumnComments = { event: 'Name of the event.' }
-const params: ColumnComments = {
+  device_extra: 'Other properties of the device, as JSON.',
+  event: 'Name of the event.',
   params:
     'Parameters of the event, as JSON. Read them with intake_number, intake_text or intake_bool.',
-}
-const sampleRate: ColumnComments = {
-  sample_rate:
-    'The part of the devices whose events like this one are stored, by a rule: 1 unless they are sampled. Count events with sum(1 / sample_rate).',
-}
-const plainParams: ColumnComments = { params: 'Parameters of the event, as JSON.' }
-
-const feedback: ColumnComments = {
   feedback_id: 'The id that the client gave the feedback; NULL if none.',
   email: 'E-mail address of the user; NULL if not given.',
   text: 'The feedback.',
-}
-const attachments: ColumnComments = {
   attachments:
     'Pictures in the object store: key, content_type, bytes and sha256 of each. What workers found out since: width and height in pixels, thumbnail_key, and error (why there is no thumbnail); NULL while not known.',
-}
-const attachmentCount: ColumnComments = {
   attachment_count:
     'How many pictures it has. A condition on it costs much less than one on attachments.',
+  extra: 'Unknown fields of the submission as JSON, at their path, such as foo or log.foo.',
+  sample_rate:
+    'The part of the devices whose events like this one are stored, by a rule: 1 unless they are sampled. Count events with sum(1 / sample_rate).',
 }
+const pick = (...columns: (keyof typeof more)[]): ColumnComments =>
+  Object.fromEntries(columns.map((name) => [name, more[name]]))
 
 const names = (columns: ColumnComments) => Object.keys(columns).join(', ')
 const asText = (columns: ColumnComments) =>
@@ -78,27 +64,25 @@ LEFT ANY JOIN intake.attachments_raw AS examined FINAL USING (bundle_identifier,
 
 const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'
 
+const deviceExtra = pick('device_extra')
+const extra = pick('extra')
+const event = pick('event')
+const sampleRate = pick('sample_rate')
+const feedback = pick('feedback_id', 'email', 'text')
+const attachmentCount = pick('attachment_count')
 const logColumns = {
   ...head,
-  ...device,
-  ...deviceExtra,
-  ...event,
-  ...params,
-  ...extra,
-  ...sampleRate,
+  ...pick('device', 'device_extra', 'event', 'params', 'extra', 'sample_rate'),
 }
 const feedbackColumns = {
   ...head,
-  ...device,
-  ...deviceExtra,
+  ...pick('device', 'device_extra'),
   ...feedback,
-  ...attachments,
-  ...extra,
+  ...pick('attachments', 'extra'),
 }
-const logText = { ...deviceExtra, ...plainParams, ...extra }
-const feedbackText = { ...deviceExtra, ...attachments, ...extra }
+const logText = { ...deviceExtra, params: 'Parameters of the event, as JSON.', ...extra }
+const feedbackText = pick('device_extra', 'attachments', 'extra')
 
-/** @param fields the documented properties of the device */
 export function recordDefinitions(fields: readonly DeviceField[]): Definition[] {
   const plainDevice = plainColumns(fields)
   const plainDeviceColumns = plainSelect(fields)

@@ -1,11 +1,10 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { systemTable } from '../cluster/names.ts'
 import { localName } from '../cluster/statements.ts'
-import type { Migration } from '../migrations/migration.ts'
+import type { Migration } from '../migrations/index.ts'
 
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
-/** The columns that a table or view has on one server. */
 export interface Columns {
   /** Empty without a cluster. */
   server: string

@@ -4,8 +4,7 @@ import { isRowView, localName, toLocal } from '../cluster/statements.ts'
 import { functionStatements } from '../definitions/functions.ts'
 import type { Definition } from '../definitions/definition.ts'
 import { allDefinitions, definitions } from '../definitions/index.ts'
-import { checksumOf, readApplied } from '../migrations/history.ts'
-import { migrations } from '../migrations/index.ts'
+import { checksumOf, readApplied, migrations } from '../migrations/index.ts'
 import {
   describeQuery,
   findOutdatedColumns,

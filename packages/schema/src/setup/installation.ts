@@ -7,7 +7,11 @@ import {
   readInstallation as readFromClickHouse,
   writeInstallation as writeToClickHouse,
 } from '../installation.ts'
-import { SetupError } from './setup-error.ts'
+
+/** A failure of the setup. The message is for an operator. */
+export class SetupError extends Error {
+  override name = 'SetupError'
+}
 
 /**
  * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (because

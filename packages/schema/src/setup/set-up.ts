@@ -11,8 +11,7 @@ import { describeRefusal, ReplyError, withRedis, type Redis } from '@intake/redi
 import { defineAnalysts } from '../analysts/define.ts'
 import { findMissingTables } from '../inspect/schema.ts'
 import { migrate, repairViews } from '../migrate.ts'
-import { joinInstallation } from './installation.ts'
-import { SetupError } from './setup-error.ts'
+import { joinInstallation, SetupError } from './installation.ts'
 
 export { SetupError }
 
