@@ -7,7 +7,7 @@ import t from 'tap'
 import {
   countPayloads,
   dropMonths,
-  findRecords,
+  findInTables,
   listExpiredMonths,
   startDeletion,
   untilDeleted,
@@ -21,7 +21,7 @@ import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
-import { countOutdated, replaceCounts } from '../../packages/records/src/erasure/erase-counts.ts'
+import { countOutdated, replaceCounts } from '../../packages/records/src/counts/replace-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { limitedUsers, testAddedServer, testAnalysts, testAttacks } from './analysts.ts'
 import { cluster, startCluster } from './cluster.ts'
@@ -89,7 +89,7 @@ t.test('views and lookups see all shards', async (t) => {
     ),
     50,
   )
-  t.equal((await findRecords(second, { id: request })).length, 50)
+  t.equal((await findInTables(second, { id: request })).length, 50)
 })
 
 t.test('the queries of analysts and the page get the answers of a single server', (t) =>

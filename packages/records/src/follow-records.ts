@@ -6,7 +6,7 @@ import {
   type RecordTable,
 } from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
-import { identity } from './identity.ts'
+import { identity } from '@intake/schema'
 import { rowsAfter } from './rows-after.ts'
 
 /** Which records are followed. Texts must match exactly. */

@@ -8,25 +8,24 @@ import {
   replayDeadLetters,
   type DeadLetter,
 } from '../src/index.ts'
-import { ClickHouseError, type InsertRows } from '@intake/clickhouse'
-import { logRow, startServer } from '../../schema/test/fixture.ts'
+import type { InsertRows } from '@intake/clickhouse'
+import { logRow, refusal, startServer } from '../../schema/test/fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
-const refusal = new ClickHouseError('rejected', {
-  kind: 'rejected',
-  code: 117,
-  serverText: 'because',
-})
+/** Adds a row, as an object or a line of JSON; resolves to the dead letters with its id. */
+async function add(row: object | string): Promise<DeadLetter[]> {
+  const line = typeof row === 'string' ? row : JSON.stringify(row)
+  await addDeadLetter(clickhouse, { table: 'logs', row: line, refusal })
+  const { id } = JSON.parse(line) as { id: string }
+  return readDeadLetters(clickhouse, id)
+}
 
 t.test('a dead letter contains the row unchanged, once however often it is added', async (t) => {
-  const row = JSON.stringify(logRow({ params: { text: '😀 "quoted"\\' } }))
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
-  const { id } = JSON.parse(row) as { id: string }
-  t.match(await readDeadLetters(clickhouse, id), [
-    { id, table: 'logs', row, error_code: 117, error: 'because' },
-  ])
+  const sent = logRow({ params: { text: '😀 "quoted"\\' } })
+  const [id, row] = [sent.id, JSON.stringify(sent)]
+  await add(row)
+  t.match(await add(row), [{ id, table: 'logs', row, error_code: 117, error: 'because' }])
   const [listed] = await listDeadLetters(clickhouse)
   t.match(listed, {
     id,
@@ -42,10 +41,8 @@ t.test('a dead letter contains the row unchanged, once however often it is added
 t.test('two devices that chose the same id have a dead letter each', async (t) => {
   const row = logRow()
   const other = { ...row, device_uuid: logRow().device_uuid }
-  for (const one of [row, other]) {
-    await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(one), refusal })
-  }
-  const letters = await readDeadLetters(clickhouse, row.id)
+  await add(row)
+  const letters = await add(other)
   t.same(
     new Set(letters.map(({ device_uuid }) => device_uuid)),
     new Set([row.device_uuid, other.device_uuid]),
@@ -66,9 +63,7 @@ t.test('a row that is not JSON, or has no id, is kept, too', async (t) => {
 
 t.test('a replayed row is in its table and no longer a dead letter', async (t) => {
   const row = logRow({ event: 'replayed' })
-  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
-  const [letter] = await readDeadLetters(clickhouse, row.id)
-  await replayDeadLetters(clickhouse, [letter!])
+  await replayDeadLetters(clickhouse, await add(row))
   t.same(await readDeadLetters(clickhouse, row.id), [])
   const stored = await clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', {
     id: row.id,
@@ -80,8 +75,7 @@ t.test('integers of 64 bits in a dead letter are exact, shown and replayed', asy
   const { id, ...fields } = logRow({ event: 'exact' })
   const params = '{"n":9007199254740993,"list":[18446744073709551615]}'
   const row = JSON.stringify({ id, ...fields }).replace('"params":{}', `"params":${params}`)
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
-  const letters = await readDeadLetters(clickhouse, id)
+  const letters = await add(row)
   t.match(letters, [{ row }])
   await replayDeadLetters(clickhouse, letters)
   t.same(
@@ -94,21 +88,16 @@ t.test('integers of 64 bits in a dead letter are exact, shown and replayed', asy
 })
 
 t.test('a row that is rejected again remains a dead letter', async (t) => {
-  const row = JSON.stringify({ ...logRow(), device_uuid: 'not a uuid' })
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
-  const { id } = JSON.parse(row) as { id: string }
-  const [letter] = await readDeadLetters(clickhouse, id)
+  const [letter] = await add({ ...logRow(), device_uuid: 'not a uuid' })
   const outcomes = await replayDeadLetters(clickhouse, [letter!])
   t.equal(outcomes.get(letter!)?.kind, 'rejected')
-  t.equal((await readDeadLetters(clickhouse, id)).length, 1)
+  t.equal((await readDeadLetters(clickhouse, letter!.id)).length, 1)
 })
 
 t.test('many are read in pages and replayed together, except a rejected one', async (t) => {
   const rows = Array.from({ length: 150 }, (_, n) => logRow({ event: 'many', params: { n } }))
   const bad = { ...logRow({ event: 'many' }), device_uuid: 'not a uuid' }
-  for (const one of [...rows, bad]) {
-    await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(one), refusal })
-  }
+  for (const one of [...rows, bad]) await add(one)
   const ids = new Set([...rows, bad].map(({ id }) => id))
   const read: string[] = []
   let inserts = 0

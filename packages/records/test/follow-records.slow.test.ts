@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import { insertRows, logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
 import { followRecords, type FollowFilter } from '../src/index.ts'
 
 const { connect } = await startServer(t)
 const owner = connect(t)
-const insert = (rows: object[]) =>
-  owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+const insert = (rows: object[]) => insertRows(owner, 'logs', rows)
 const visibleUntil = (ms: number) =>
   owner.insertRows({
     table: 'watermark',

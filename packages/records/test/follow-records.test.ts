@@ -1,9 +1,15 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import { followRecords } from '../src/index.ts'
+import { followRecords, type Followed } from '../src/index.ts'
 
 const hour = '2026-11-26 10'
+const all = { kind: 'logs', filter: {}, since: `${hour}:00:00.000`, columns: 'id' } as const
+/** Follows log events, of which only the ids are read. */
+const follow = (
+  clickhouse: Parameters<typeof followRecords>[0]['clickhouse'],
+  { signal } = new AbortController(),
+): AsyncGenerator<Followed> => followRecords({ ...all, clickhouse, signal })
 const keyOf = (n: number, received_at = `${hour}:30:00.${String(n % 1_000).padStart(3, '0')}`) => ({
   bundle_identifier: 'shop',
   time: received_at,
@@ -20,8 +26,8 @@ t.test('many new records beside an old one are not read with all between them', 
   const reads: { poll: number; ids: number; first: string }[] = []
   let poll = 0
   const ending = new AbortController()
-  const following = followRecords({
-    clickhouse: {
+  const following = follow(
+    {
       async query<Row>(sql: string) {
         if (!sql.includes('watermark')) return (pages.shift() ?? []) as Row[]
         if (++poll === 3) ending.abort()
@@ -33,12 +39,8 @@ t.test('many new records beside an old one are not read with all between them', 
         return []
       },
     },
-    kind: 'logs',
-    filter: {},
-    since: `${hour}:00:00.000`,
-    columns: 'id',
-    signal: ending.signal,
-  })
+    ending,
+  )
   for await (const { lines } of following) t.same(lines, [])
   t.same(
     reads.filter((read) => read.poll === 2),
@@ -54,8 +56,8 @@ t.test('records that are too large for one statement are read by several', async
   for (const code of [241, 396]) {
     const keys = Array.from({ length: 500 }, (_, n) => keyOf(n))
     const ending = new AbortController()
-    const following = followRecords({
-      clickhouse: {
+    const following = follow(
+      {
         async query<Row>(sql: string) {
           return (sql.includes('watermark') ? [] : keys) as Row[]
         },
@@ -71,12 +73,8 @@ t.test('records that are too large for one statement are read by several', async
           return found.map(({ id }) => `{"key_of_line":"${id} device shop","id":"${id}"}`)
         },
       },
-      kind: 'logs',
-      filter: {},
-      since: `${hour}:00:00.000`,
-      columns: 'id',
-      signal: ending.signal,
-    })
+      ending,
+    )
     const shown: string[] = []
     for await (const { lines } of following) {
       shown.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id))
@@ -98,27 +96,13 @@ t.test('following ends at once although ClickHouse does not respond', async (t) 
     if (signal?.aborted !== true) await once(signal!, 'abort')
     throw new Error('given up')
   }
-  const following = followRecords({
-    clickhouse: { query: never, lines: never },
-    kind: 'logs',
-    filter: {},
-    since: `${hour}:00:00.000`,
-    columns: 'id',
-    signal: ending.signal,
-  })
+  const following = follow({ query: never, lines: never }, ending)
   t.same(await following.next(), { done: true, value: undefined })
   t.equal(signals, 1)
 })
 
 t.test('a failure is no end', async (t) => {
   const fail = () => Promise.reject(new Error('refused'))
-  const following = followRecords({
-    clickhouse: { query: fail, lines: fail },
-    kind: 'logs',
-    filter: {},
-    since: `${hour}:00:00.000`,
-    columns: 'id',
-    signal: new AbortController().signal,
-  })
+  const following = follow({ query: fail, lines: fail })
   await t.rejects(following.next(), { message: 'refused' })
 })

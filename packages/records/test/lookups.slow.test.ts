@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
-import { feedbackRow, logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import { feedbackRow, insertRows, logRow, startServer, uuidV7 } from '../../schema/test/fixture.ts'
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
@@ -30,8 +30,7 @@ const events = Array.from({ length: 40_000 }, (_, index) => {
     event: 'opened',
   })
 })
-const insert = (rows: readonly object[]) =>
-  owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+const insert = (rows: readonly object[]) => insertRows(owner, 'logs', rows)
 await insert(events)
 await owner.command('SYSTEM START MERGES')
 await owner.command('OPTIMIZE TABLE intake.logs_raw FINAL')
@@ -126,7 +125,7 @@ t.test(
 
 t.test('a lookup of feedback by its id works the same', async (t) => {
   const row = feedbackRow()
-  await owner.insertRows({ table: 'feedback', members: [member([row])], rows: 1 })
+  await insertRows(owner, 'feedback', [row])
   const found = await analyst.query(`SELECT text FROM intake.feedback WHERE id = '${row.id}'`)
   t.same(found, [{ text: 'Good' }])
 })

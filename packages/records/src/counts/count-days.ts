@@ -1,6 +1,5 @@
 import { limits, momentDeviceFields } from '@intake/contract'
-import { countedName } from './counted-name.ts'
-import { keepKnown } from './known-names.ts'
+import { countedName, keepKnown } from './known-names.ts'
 import { textWarnings } from './text-warnings.ts'
 
 const period = `time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}

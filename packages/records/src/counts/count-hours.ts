@@ -1,7 +1,5 @@
-import { countedName } from './counted-name.ts'
-import { keepKnown } from './known-names.ts'
+import { countedName, keepKnown } from './known-names.ts'
 
-/** The type of an element of the column `event_counts`. */
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
 /** The rarest pairs of event and version count as an empty event, in case values are names. */

@@ -1,9 +1,10 @@
-import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
+import type { Condition } from '../erasure/subject.ts'
 
 /** Hours need a mark if their records change by something other than an arrival. */
 export async function recountHours(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
-  condition: { sql: string; params: QueryParams },
+  condition: Condition,
 ): Promise<void> {
   await clickhouse.insertSelect(
     `INSERT INTO intake.recounts_raw (bundle_identifier, hour)

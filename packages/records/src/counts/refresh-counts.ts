@@ -112,7 +112,6 @@ export async function refreshCounts(options: {
   return stale.length - late.length
 }
 
-/** Hours or days of an application that ClickHouse could not count. */
 interface Failure {
   stale: readonly Stale[]
   error: ClickHouseError

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { pause, plural } from '@intake/runtime'
-import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
-import { countTables } from '../counts/replace-all.ts'
-import { identity } from '../identity.ts'
+import {
+  alterStored,
+  identity,
+  storedTable,
+  syncReplicas,
+  systemTable,
+  tombstoneVer,
+} from '@intake/schema'
+import { countTables } from '../counts/replace-counts.ts'
 import { exampleTable } from './erase-examples.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
@@ -11,7 +17,6 @@ import {
   payloadTables,
   recordTables,
   tombstones,
-  tombstoneVer,
   type RecordTableName,
 } from './tombstones.ts'
 
@@ -114,7 +119,6 @@ export async function untilDeleted(
   }
 }
 
-/** Counts unfinished mutations of tables and the parts that they have to rewrite. */
 export async function readMutations(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   tables: readonly string[],

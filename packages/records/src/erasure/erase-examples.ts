@@ -32,7 +32,6 @@ export async function findExamples(
   return found.map((row) => row.example)
 }
 
-/** Resolves to the number of rows that have one of these stack traces. */
 export async function countExamples(
   clickhouse: Pick<ClickHouse, 'query'>,
   examples: readonly string[],

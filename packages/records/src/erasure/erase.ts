@@ -1,14 +1,14 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
 import { countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
-import { countOutdated, replaceCounts } from './erase-counts.ts'
+import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
-import { spreadTombstones, writeTombstones } from './tombstones.ts'
+import { erasedFeedback, spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, plural } from '@intake/runtime'
 import type { Services } from '../services.ts'
-import { removeErasedObjects } from './remove-objects.ts'
+import { removeObjectsOf } from './remove-objects.ts'
 import { stillWaiting, waitingFrames } from './waiting-rows.ts'
 
 /** The result of an erasure, as proof. Its counts are those of one call of `erase`. */
@@ -66,7 +66,7 @@ const recountPauseMs = 5_000
 /** Every step finds its work in the stored data, so a new call completes an interrupted one. */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const { services, subject, subjectKey, deadline, leavesReplacedParts = false, progress } = options
-  const { clickhouse, objects } = services
+  const { clickhouse } = services
   const startedAt = new Date()
   const entry = {
     id: randomUUID(),
@@ -93,7 +93,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    report.objectsDeleted += await removeErasedObjects(clickhouse, objects)
+    report.objectsDeleted += await removeObjectsOf(services, erasedFeedback)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
   const examples: string[] = []

@@ -1,6 +1,5 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 
-/** An entry of `intake.erasures`: what was erased, and the proof. */
 interface Erasure {
   /** UUID. */
   id: string
@@ -10,15 +9,6 @@ interface Erasure {
   /** Undefined while the erasure is unfinished. */
   finishedAt: Date | undefined
   /** JSON. */
-  report: string
-}
-
-interface ListedErasure {
-  id: string
-  kind: string
-  subject_sha256: string
-  started_at: string
-  finished_at: string | null
   report: string
 }
 
@@ -44,9 +34,10 @@ export async function noteErasure(
   )
 }
 
-export function listErasures(clickhouse: Pick<ClickHouse, 'query'>): Promise<ListedErasure[]> {
-  return clickhouse.query(
+export const listErasures = (
+  clickhouse: Pick<ClickHouse, 'query'>,
+): Promise<{ report: string }[]> =>
+  clickhouse.query(
     `SELECT id, kind, subject_sha256, started_at, finished_at, report
      FROM intake.erasures FINAL ORDER BY started_at, id`,
   )
-}

@@ -1,25 +1,15 @@
-import { erasedFeedback, feedbackByDay } from './tombstones.ts'
-import { type ClickHouse, type QueryParams } from '@intake/clickhouse'
+import { feedbackByDay } from './tombstones.ts'
 import { attachmentPrefix, originalKey, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
+import type { Services } from '../services.ts'
+import type { Condition } from './subject.ts'
 
 const removalsAtOnce = 64
 
-/** Removes the objects of feedback with a tombstone. Resolves to their number. */
-export const removeErasedObjects = (
-  clickhouse: Pick<ClickHouse, 'query'>,
-  objects: Pick<ObjectStore, 'list' | 'remove'>,
-): Promise<number> => removeObjectsOf({ clickhouse, objects }, erasedFeedback)
-
-/**
- * Removes the objects of feedback in the rows that a condition selects. Resolves to their number.
- */
+/** Removes the objects of feedback in the rows that are selected. Resolves to their number. */
 export async function removeObjectsOf(
-  services: {
-    clickhouse: Pick<ClickHouse, 'query'>
-    objects: Pick<ObjectStore, 'list' | 'remove'>
-  },
-  condition: { sql: string; params: QueryParams },
+  services: Pick<Services, 'clickhouse' | 'objects'>,
+  condition: Condition,
 ): Promise<number> {
   let removed = 0
   for await (const { day, ids } of feedbackByDay(services.clickhouse, condition)) {

@@ -19,13 +19,11 @@ export type Subject =
       to: Date
     }
 
-/** A condition on the columns of a table, and the values of its placeholders. */
 export interface Condition {
   sql: string
   params: QueryParams
 }
 
-/** Selects the rows of a subject in a table of records, including repeats of a record. */
 export function recordCondition(subject: Subject): Condition {
   const params = paramsOf(subject)
   if (subject.kind === 'api-key') {

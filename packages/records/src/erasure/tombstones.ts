@@ -1,10 +1,8 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
-import { syncReplicas } from '@intake/schema'
+import { identity, syncReplicas, tombstoneVer } from '@intake/schema'
 import { recountHours } from '../counts/recount.ts'
-import { identity } from '../identity.ts'
-import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
+import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
 
-/** The tables that hold records or rejected rows of records. */
 export const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw'] as const
 export type PayloadTable = (typeof payloadTables)[number]
 export const recordTables = ['logs_raw', 'feedback_raw'] as const
@@ -14,9 +12,6 @@ export type RecordTableName = (typeof recordTables)[number]
 export const keyOf = (table: PayloadTable): string =>
   table === 'dead_letters_raw' ? `table, ${identity}` : identity
 const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
-
-/** The version of a tombstone, which is the highest possible one. */
-export const tombstoneVer = '18446744073709551615'
 
 export const tombstones = (table: PayloadTable): string =>
   `SELECT ${keyOf(table)} FROM intake.${table} WHERE ver = ${tombstoneVer}`
@@ -124,12 +119,12 @@ function insert(
   )
 }
 
-export const erasedFeedback = { sql: `ver = ${tombstoneVer}`, params: {} }
+export const erasedFeedback: Condition = { sql: `ver = ${tombstoneVer}`, params: {} }
 
 /** Yields the ids of stored feedback by day (`YYYY-MM-DD`), one day at a time. */
 export async function* feedbackByDay(
   clickhouse: Pick<ClickHouse, 'query'>,
-  { sql, params }: { sql: string; params: QueryParams },
+  { sql, params }: Condition,
 ): AsyncGenerator<{ day: string; ids: Set<string> }> {
   const from = `FROM intake.feedback_raw WHERE ${sql}`
   const days = await clickhouse.query<{ day: string }>(

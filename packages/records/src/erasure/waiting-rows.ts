@@ -8,7 +8,6 @@ const timeoutMs = 30_000
 export const waitingFrames = (redis: Redis, subject: Subject): AsyncGenerator<FrameWithRows> =>
   findQueuedRows(redis, (row) => isOf(subject, row))
 
-/** The columns of a row that identify its sender. */
 interface Sender {
   received_at: string
   bundle_identifier: string
@@ -49,7 +48,6 @@ function isOf(subject: Subject, row: string): boolean {
 
 type Place = Pick<FrameWithRows, 'queue' | 'id'>
 
-/** Returns those of the `frames` that are still in Redis. */
 export async function stillWaiting<Frame extends Place>(
   redis: Redis,
   frames: readonly Frame[],

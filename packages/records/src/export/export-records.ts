@@ -86,7 +86,6 @@ export interface StoredManifest {
   sha256: string
 }
 
-/** Reads a manifest; undefined if there is none with this number. */
 export async function readManifest(
   target: ExportTarget,
   number: number,

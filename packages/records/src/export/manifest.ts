@@ -7,7 +7,6 @@ export interface ExportFile {
   sha256: string
 }
 
-/** Files with rows that change records of earlier files. */
 export interface ChangeFiles {
   rows: number
   files: ExportFile[]

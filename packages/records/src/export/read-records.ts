@@ -6,7 +6,7 @@ import {
   type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
-import { tombstoneVer } from '../erasure/tombstones.ts'
+import { tombstoneVer } from '@intake/schema'
 import { ageDays } from '../follow-records.ts'
 import type { ChangesRead, ExportFile, ExportScope, Part } from './manifest.ts'
 
@@ -36,7 +36,6 @@ function paramsOf({ bundles, kinds }: ExportScope, times: Record<string, string>
   return { bundles, kinds, ...Object.fromEntries(printed) }
 }
 
-/** The records of a kind that arrived from `from` and before `until`. */
 const arrived = (kind: RecordTable, scope: ExportScope) =>
   `FROM ${scope.database}.${kind}_flat
    WHERE received_at >= ${instant('from')} AND received_at < ${instant('until')}

@@ -1,11 +1,10 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { pause } from '@intake/runtime'
-import { alterStored, storedTable, systemTable } from '@intake/schema'
+import { alterStored, storedTable, systemTable, tombstoneVer } from '@intake/schema'
 import { readMutations } from '../erasure/delete-payloads.ts'
 import { removeObjectsOf } from '../erasure/remove-objects.ts'
 import type { Condition } from '../erasure/subject.ts'
-import { tombstoneVer } from '../erasure/tombstones.ts'
 import type { Services } from '../services.ts'
 
 /** The tables whose months are dropped, by kind. */

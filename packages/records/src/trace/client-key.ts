@@ -1,4 +1,3 @@
-import type { RecordSearch } from '../find-records.ts'
 import { limits } from '@intake/contract'
 import {
   defineFindReservation,
@@ -9,6 +8,7 @@ import {
   type KeyScope,
 } from '@intake/identity'
 import { withRedisTimeout, type Redis } from '@intake/redis'
+import type { RecordSearch } from './matches.ts'
 
 /** A key as a client sent it: an `Idempotency-Key`, the id of a log event, or `feedback.id`. */
 export interface SentKey {

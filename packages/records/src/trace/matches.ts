@@ -1,25 +1,34 @@
-import type { RecordSearch } from '../find-records.ts'
+export type RecordSearch =
+  /** The id of a record, its request or a feedback: a UUID in lower case. */
+  | { id: string }
+  /** Records of one device of an application. */
+  | {
+      bundleIdentifier: string
+      deviceUuid: string
+      ids: readonly string[]
+      /** Selects ids by their last 22 characters (`of`), and by the period of their times. */
+      tails?: { of: readonly string[]; from: Date; to: Date } | undefined
+    }
 
-/** The columns of a row in a frame that are needed to match it and to report it. */
-export interface QueuedRow {
+/** The columns of a record by which it is found and reported, in a frame or in the tables. */
+export interface RecordRow {
   id: string
   time: string
   received_at: string
   bundle_identifier: string
   device_uuid: string
   request_id: string
-  feedback_id?: string | null
 }
 
-/** Tests a row as `findRecords` does in the tables, without the times of `tails`. */
+/** Tests a row of a frame as `findInTables` does in the tables, without the times of `tails`. */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)
   const needle = 'id' in search ? search.id : search.deviceUuid
   // Searches the text first, because most rows then need not be parsed.
-  return (row) => row.toLowerCase().includes(needle) && isWanted(JSON.parse(row) as QueuedRow)
+  return (row) => row.toLowerCase().includes(needle) && isWanted(JSON.parse(row) as RecordRow)
 }
 
-function condition(search: RecordSearch): (row: QueuedRow) => boolean {
+function condition(search: RecordSearch): (row: RecordRow & { feedback_id?: string }) => boolean {
   if ('id' in search) {
     return ({ id, request_id, feedback_id }) =>
       [id, request_id, feedback_id?.toLowerCase()].includes(search.id)

@@ -1,17 +1,11 @@
 import { ClickHouseError, describeError, isoTime } from '@intake/clickhouse'
-import {
-  findDeadLetters,
-  findRecords,
-  type FoundDeadLetter,
-  type FoundRecord,
-  type RecordSearch,
-} from '../find-records.ts'
 import type { RecordKind } from '@intake/contract'
 import { isRefusal, type Redis } from '@intake/redis'
 import { TimeoutError } from '@intake/runtime'
 import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
-import { matches, type QueuedRow } from './matches.ts'
+import { findInTables } from './find-in-tables.ts'
+import { matches, type RecordRow, type RecordSearch } from './matches.ts'
 
 /** Most important first: the result of `intake trace` is the first state that was found. */
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
@@ -64,7 +58,7 @@ export async function traceRecords(
     for await (const { kind, isClaimed, rows } of frames) {
       if (rows === undefined) unreadableFrames++
       for (const row of rows ?? []) {
-        add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as QueuedRow))
+        add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as RecordRow))
       }
     }
   } catch (error) {
@@ -73,7 +67,10 @@ export async function traceRecords(
     unread.queue_unread = (error as Error).message
   }
   try {
-    for await (const record of findInTables(clickhouse, search)) add(record)
+    for (const row of await findInTables(clickhouse, search)) {
+      const { state, kind, error_code } = row
+      add({ ...traced(state, kind, row), ...(error_code !== undefined && { error_code }) })
+    }
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     unread.tables_unread = describeError(error)
@@ -81,23 +78,7 @@ export async function traceRecords(
   return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
 }
 
-async function* findInTables(
-  clickhouse: RecordServices['clickhouse'],
-  search: RecordSearch,
-): AsyncGenerator<TracedRecord> {
-  for (const letter of await findDeadLetters(clickhouse, search)) {
-    yield { ...traced('dead_lettered', letter.kind, letter), error_code: letter.error_code }
-  }
-  for (const record of await findRecords(clickhouse, search)) {
-    yield traced(record.is_deleted === 1 ? 'erased' : 'stored', record.kind, record)
-  }
-}
-
-function traced(
-  state: TraceState,
-  kind: RecordKind,
-  row: QueuedRow | FoundRecord | FoundDeadLetter,
-): TracedRecord {
+function traced(state: TraceState, kind: RecordKind, row: RecordRow): TracedRecord {
   const { id, bundle_identifier, device_uuid, request_id, time, received_at } = row
   return {
     state,
