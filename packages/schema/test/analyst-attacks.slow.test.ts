@@ -1,6 +1,6 @@
 import t from 'tap'
 import { defineAnalyst, databaseOf } from '../src/index.ts'
-import { feedbackRow, logRow, member, uuidV7 } from './fixture.ts'
+import { feedbackRow, insertRows, logRow, uuidV7 } from './fixture.ts'
 import { limited, password, startWithAnalysts } from './limited-analyst.ts'
 
 /** Texts of rows, or values, that the analyst must never see. */
@@ -43,8 +43,8 @@ const feedback = [
     email: `${secrets.foreign}@x.com`,
   }),
 ]
-await owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
-await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: feedback.length })
+await insertRows(owner, 'logs', rows)
+await insertRows(owner, 'feedback', feedback)
 await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
   SELECT '${other.bundle_identifier}', toDateTime('2026-11-21 03:00:00', 'UTC'), [('${secrets.foreign}', NULL, '', 5)], [], 1`)
 await owner.command(`INSERT INTO intake.days_raw (bundle_identifier, day, entries, warnings, ver)
@@ -339,7 +339,7 @@ t.test('a subquery of an analyst shows no row that was replaced', async (t) => {
       logRow({ id: uuidV7(time), time, unique_user_id: `${second}-${n}` }),
     )
     const versions = [logRow({ ...record, unique_user_id, received_at }), ...others]
-    await owner.insertRows({ table: 'logs', members: [member(versions)], rows: versions.length })
+    await insertRows(owner, 'logs', versions)
   }
   for (const setting of ['use_skip_indexes_if_final_exact_mode', 'final', 'apply_deleted_mask']) {
     const subquery = `SELECT id FROM intake.logs WHERE unique_user_id = 'replaced' SETTINGS ${setting} = 0`

@@ -9,7 +9,7 @@ import {
 } from '../src/index.ts'
 import { findAnalystDifferences } from '../src/analysts/inspect.ts'
 import { allDefinitions } from '../src/definitions/index.ts'
-import { feedbackRow, logRow, member } from './fixture.ts'
+import { feedbackRow, insertRows, logRow } from './fixture.ts'
 import { limited, startWithAnalysts } from './limited-analyst.ts'
 
 const whole = limited({ name: 'whole' })
@@ -35,8 +35,8 @@ const feedback = [
   feedbackRow({ ...head, email: 'ann@example.com' }),
   feedbackRow({ ...head, unique_user_id: 'bob', bundle_identifier: 'com.other' }),
 ]
-await owner.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
-await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: feedback.length })
+await insertRows(owner, 'logs', logs)
+await insertRows(owner, 'feedback', feedback)
 
 t.test('only these views are not for analysts of some applications', async (t) => {
   const mine = new Set(viewsOf(whole).map(({ name }) => name))

@@ -1,6 +1,6 @@
 import { limits } from '@intake/contract'
 import t from 'tap'
-import { member, startServer } from './fixture.ts'
+import { insertRows, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
@@ -129,7 +129,7 @@ t.test('drift is what generated days say, for all applications and for one', asy
     const rows = fleet.flatMap(({ bundle_identifier, days }) =>
       days.map((day, index) => row(bundle_identifier, ver === 1 ? makeDay(10) : day, index, ver)),
     )
-    await clickhouse.insertRows({ table: 'days', members: [member(rows)], rows: rows.length })
+    await insertRows(clickhouse, 'days', rows)
   }
   const expected = fleet.flatMap(({ bundle_identifier, days }) => driftOf(bundle_identifier, days))
   t.ok(expected.length > 100)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { logRow, member, startServer, uuidV7 } from './fixture.ts'
+import { insertRows, logRow, startServer, uuidV7 } from './fixture.ts'
 import { stackTraces } from './stack-traces.ts'
 
 const { connect } = await startServer(t)
@@ -97,8 +97,7 @@ t.test('intake.crashes shows each crash once, from its first to its last version
     crash(4, '', { params: {} }),
     logRow({ params: { stack: trace(5) } }),
   ]
-  for (const _ of [1, 2])
-    await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+  for (const _ of [1, 2]) await insertRows(clickhouse, 'logs', rows)
   const found = await clickhouse.query(
     `SELECT example, first_version, last_version, devices, events, new_since,
        fingerprint = intake_fingerprint(example) AS is_same

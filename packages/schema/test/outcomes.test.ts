@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { logRow, member, startServer } from './fixture.ts'
+import { insertRows, logRow, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
 
 const insert = (table: 'outcomes' | 'watermark', ...rows: object[]) =>
-  clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
+  insertRows(clickhouse, table, rows)
 
 t.test('the highest report of each run counts, and runs are added up', async (t) => {
   const run = randomUUID()
@@ -87,7 +87,7 @@ t.test('what may have been left out by a rule is not missing', async (t) => {
     ...numbered('com.a', otherKey, 'key_2'),
     ...numbered('com.b', ruledForAll, 'key_3'),
   ]
-  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await insertRows(clickhouse, 'logs', rows)
   const leftOut = (api_key_id: string, code: string, rule: string, minute: string) =>
     insert('outcomes', {
       minute,

@@ -5,6 +5,7 @@ import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import {
   feedbackRow,
+  insertRows,
   logRow,
   member,
   startServer,
@@ -34,65 +35,48 @@ const request = (path: string, ms: unknown) => ({ event: 'request', params: { pa
 
 const trace = 'TypeError: x is not a function\n    at pay (https://shop.example/app.js:7:1)'
 
+const open = { event: 'app_open' }
+const late = {
+  sample_rate: 0.25,
+  received_at: '2026-11-10T11:40:00.000Z',
+  client_timestamp: '2026-11-10T12:40:00.000Z',
+}
+const numbered = (sequence: number, extra: object = {}, log: object = {}) => ({
+  extra: { ...extra, log: { ...log, sequence } },
+})
+const paid = (amount: unknown) => ({ event: 'purchase', params: { amount } })
+const sentBy = (who: object, device: object) => (when: string, fields: object) => ({
+  ...at(when),
+  ...who,
+  device,
+  ...fields,
+})
+const [ofOne, ofTwo, ofThree] = [sentBy(one, old), sentBy(two, old), sentBy(three, fresh)]
 const logs = [
-  { ...at('11-02 10:00'), ...one, device: old, event: 'app_open' },
-  { ...at('11-02 10:01'), ...one, device: old, ...screen('home') },
-  { ...at('11-02 10:02'), ...one, device: old, ...screen('cart') },
-  { ...at('11-02 10:03'), ...one, device: old, event: 'purchase', params: { amount: 10 } },
-  {
-    ...at('11-03 10:00'),
-    ...one,
-    device: old,
-    event: 'app_open',
-    extra: { foo: 1, log: { sequence: 4 } },
-  },
-  {
-    ...at('11-09 10:00'),
-    ...one,
-    device: old,
-    event: 'app_open',
-    extra: { foo: 2, log: { a: 1, sequence: 7 } },
-  },
-  {
-    ...at('11-09 10:05'),
-    ...one,
+  ofOne('11-02 10:00', open),
+  ofOne('11-02 10:01', screen('home')),
+  ofOne('11-02 10:02', screen('cart')),
+  ofOne('11-02 10:03', paid(10)),
+  ofOne('11-03 10:00', { ...open, ...numbered(4, { foo: 1 }) }),
+  ofOne('11-09 10:00', { ...open, ...numbered(7, { foo: 2 }, { a: 1 }) }),
+  ofOne('11-09 10:05', {
     device: { ...old, battery_level: 5 },
     event: 'crash',
     params: { stack: trace },
-  },
-  { ...at('11-02 11:00'), ...two, device: old, event: 'app_open' },
-  { ...at('11-02 11:05'), ...two, device: old, ...screen('home') },
-  { ...at('11-02 12:00'), ...two, device: old, event: 'purchase', params: { amount: '20.5' } },
-  { ...at('11-02 12:01'), ...two, device: old, event: 'purchase', params: { amount: 'free' } },
-  {
-    ...at('11-10 09:00'),
-    ...three,
-    device: fresh,
-    event: 'app_open',
-    extra: { log: { sequence: 1 } },
-  },
-  {
-    ...at('11-10 09:01'),
-    ...three,
-    device: fresh,
-    ...request('/a', 100),
-    extra: { log: { sequence: 2 } },
-  },
-  { ...at('11-10 09:02'), ...three, device: fresh, ...request('/a', 200.5) },
-  { ...at('11-10 09:03'), ...three, device: fresh, ...request('/b', '50') },
-  {
-    ...at('11-10 09:40'),
-    ...three,
-    device: fresh,
-    ...screen('home'),
-    sample_rate: 0.25,
-    received_at: '2026-11-10T11:40:00.000Z',
-    client_timestamp: '2026-11-10T12:40:00.000Z',
-  },
+  }),
+  ofTwo('11-02 11:00', open),
+  ofTwo('11-02 11:05', screen('home')),
+  ofTwo('11-02 12:00', paid('20.5')),
+  ofTwo('11-02 12:01', paid('free')),
+  ofThree('11-10 09:00', { ...open, ...numbered(1) }),
+  ofThree('11-10 09:01', { ...request('/a', 100), ...numbered(2) }),
+  ofThree('11-10 09:02', request('/a', 200.5)),
+  ofThree('11-10 09:03', request('/b', '50')),
+  ofThree('11-10 09:40', { ...screen('home'), ...late }),
   // Events that must not match: one is of another application, and two are at other times.
-  { ...at('11-03 10:00'), ...one, device: old, event: 'crash', bundle_identifier: 'com.example.b' },
-  { ...at('10-25 10:00'), ...one, device: old, event: 'crash' },
-  { ...at('11-16 00:00'), ...one, device: old, event: 'crash' },
+  ofOne('11-03 10:00', { event: 'crash', bundle_identifier: 'com.example.b' }),
+  ofOne('10-25 10:00', { event: 'crash' }),
+  ofOne('11-16 00:00', { event: 'crash' }),
 ].map(logRow)
 const complaint = {
   ...at('11-09 10:10'),
@@ -267,7 +251,7 @@ const expected: Record<string, object[]> = {
 async function store(owner: ClickHouse): Promise<void> {
   // Inserts the rows twice, as happens after a lost confirmation.
   for (const _ of [1, 2]) {
-    await owner.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
+    await insertRows(owner, 'logs', logs)
     const rows = feedback.length
     await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows })
   }
@@ -303,7 +287,7 @@ async function store(owner: ClickHouse): Promise<void> {
     fired(2, 'ok', '08:31', '09:00'),
     fired(3, 'firing', '09:00', '10:00'),
   ]
-  await owner.insertRows({ table: 'alerts', members: [member(changes)], rows: changes.length })
+  await insertRows(owner, 'alerts', changes)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES
     ('logs', '2026-11-16 00:00:00.000'),
     ('feedback', '2026-11-15 23:59:59.000')`)

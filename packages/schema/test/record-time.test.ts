@@ -1,6 +1,6 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { failureOf, logRow, member, startServer, uuidV7 } from './fixture.ts'
+import { failureOf, insertRows, logRow, startServer, uuidV7 } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
@@ -9,7 +9,7 @@ const { after, before } = limits.recordTimeMs
 const insert = (timeMs: number) => {
   const time = new Date(timeMs).toISOString()
   const row = logRow({ id: uuidV7(time), time, received_at: time })
-  return clickhouse.insertRows({ table: 'logs', members: [member([row])], rows: 1 })
+  return insertRows(clickhouse, 'logs', [row])
 }
 
 t.test('the tables accept every time that a gateway may assign to a record', async (t) => {

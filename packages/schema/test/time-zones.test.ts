@@ -2,8 +2,8 @@ import t from 'tap'
 import { createClickHouse, isoTime, sqlTime } from '@intake/clickhouse'
 import {
   feedbackRow,
+  insertRows,
   logRow,
-  member,
   rowTime,
   startServer,
   timeZones,
@@ -52,9 +52,8 @@ t.test('views and functions return the same to every profile', async (t) => {
       event: 'crash',
     }),
   ]
-  await owner.insertRows({ table: 'logs', members: [member(logs)], rows: 2 })
-  const feedback = [feedbackRow({ device_uuid, device })]
-  await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: 1 })
+  await insertRows(owner, 'logs', logs)
+  await insertRows(owner, 'feedback', [feedbackRow({ device_uuid, device })])
   await owner.command(`INSERT INTO intake.outcomes_raw VALUES
     ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2, '')`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES ('logs', '2026-11-21 03:30:00.000')`)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
-import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
+import { feedbackRow, insertRows, logRow, startServer, uuidV7 } from './fixture.ts'
 
 // Checks the results of the documented queries for events that are less than a second apart.
 const { connect } = await startServer(t)
@@ -28,7 +28,7 @@ function createDevice() {
     at,
     event: (time: string, fields: object) => logRow({ ...at(time), ...fields }),
     async insert(rows: object[], table: 'logs' | 'feedback' = 'logs') {
-      await clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
+      await insertRows(clickhouse, table, rows)
     },
     ask: (title: string, params: object = {}) => {
       const { sql = '' } = recipes.find((recipe) => recipe.title === title) ?? {}

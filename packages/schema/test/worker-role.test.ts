@@ -4,7 +4,7 @@ import { until } from '@intake/test-kit/until'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { readInstallation, writeInstallation } from '../src/index.ts'
-import { failureOf, feedbackRow, logRow, member, startServer } from './fixture.ts'
+import { failureOf, feedbackRow, insertRows, logRow, startServer } from './fixture.ts'
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
@@ -15,8 +15,8 @@ t.test(
   'the worker inserts records and dead letters, and passes its check of /readyz',
   async (t) => {
     await worker.ping()
-    await worker.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
-    await worker.insertRows({ table: 'feedback', members: [member([feedbackRow()])], rows: 1 })
+    await insertRows(worker, 'logs', [logRow()])
+    await insertRows(worker, 'feedback', [feedbackRow()])
     const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
     await addDeadLetter(worker, { table: 'logs', row: '{}', refusal })
     for (const view of ['logs', 'feedback', 'dead_letters']) {

@@ -1,4 +1,4 @@
-import { createHash, createSecretKey, randomUUID } from 'node:crypto'
+import { createSecretKey, randomUUID } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -8,7 +8,6 @@ import { systemClock } from '@intake/runtime'
 import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
 import { countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
-import { createClickHouse } from '@intake/clickhouse'
 import { registerShard } from '@intake/queue'
 import { createJobSource } from '@intake/queue/consume'
 import { until } from '@intake/test-kit/until'
@@ -18,12 +17,15 @@ import {
   feedbackRow,
   logRow,
   logsOf,
+  picture,
+  pictureSha,
   startServices,
   user,
 } from './services.ts'
 
 const services = await startServices(t, { unshared: true })
-const { clickhouse, dataDir, enqueue, insert, intake, keys, number, objects, reject } = services
+const { reject, clickhouse, dataDir, enqueue, insert } = services
+const { intake, keys, number, objects, putPicture } = services
 const intakeProcess = createIntakeProcess({ cwd: dataDir, env: services.endpoints })
 
 interface Report {
@@ -47,6 +49,34 @@ async function erase(...args: string[]): Promise<Report> {
   const outcome = await run([...args, '--yes', '--json'])
   if (outcome.stdout === '') throw new Error(outcome.stderr)
   return JSON.parse(outcome.stdout) as Report
+}
+
+/** Erases a user in this process. `late` runs once, when the deletion of events has begun. */
+async function eraseHere(
+  id: string,
+  options: { late?: () => Promise<unknown>; progress?: (sentence: string) => void } = {},
+) {
+  const { progress = () => {} } = options
+  let { late } = options
+  const interrupted = {
+    ...clickhouse,
+    async command(sql: string, params?: Record<string, unknown>) {
+      await clickhouse.command(sql, params)
+      if (!sql.includes('logs_raw DELETE')) return
+      const run = late
+      late = undefined
+      await run?.()
+    },
+  }
+  const report = await eraseSubject({
+    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id },
+    subjectKey: createSecretKey(Buffer.alloc(32)),
+    deadline: performance.now() + 600_000,
+    progress,
+  })
+  if (late !== undefined) throw new Error('no event was deleted')
+  return report
 }
 
 const rawRows = (id: string) =>
@@ -85,21 +115,13 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   await insert('logs', mine)
   const feedback = feedbackRow({ unique_user_id: victim })
   const folder = `feedback/${feedback.time.slice(0, 10).replaceAll('-', '/')}/${feedback.id}`
-  const body = Buffer.from('a picture')
-  const sha256 = createHash('sha256').update(body).digest('hex')
-  const object = { key: `${folder}/1-${sha256}.png`, body, contentType: 'image/png', sha256 }
-  const kept = { ...object, key: `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png` }
-  const thumbnail = { ...object, key: thumbnailKey(object.key) }
-  const keptThumbnail = { ...object, key: thumbnailKey(kept.key) }
-  await Promise.all([object, kept, thumbnail, keptThumbnail].map((one) => objects.put(one)))
-  await insert('feedback', [
-    {
-      ...feedback,
-      attachments: [{ key: object.key, content_type: 'image/png', bytes: 9, sha256 }],
-    },
-  ])
-  const examined = factsRow(feedback, [object.key])
-  await insert('attachments', [examined, factsRow(feedbackRow(), [kept.key])])
+  const key = `${folder}/1-${pictureSha}.png`
+  const keptKey = `feedback/2026/11/21/${randomUUID()}/1-${pictureSha}.png`
+  const [mineKeys, keptKeys] = [key, keptKey].map((one) => [one, thumbnailKey(one)])
+  for (const one of [...mineKeys!, ...keptKeys!]) await putPicture(one)
+  await insert('feedback', [{ ...feedback, attachments: [await putPicture(key)] }])
+  const examined = factsRow(feedback, [key])
+  await insert('attachments', [examined, factsRow(feedbackRow(), [keptKey])])
   const bad = logRow({ unique_user_id: victim, device: 'bad' })
   await reject(bad)
   t.ok(await isOnDisk(victim))
@@ -127,8 +149,8 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   t.equal(await rawRows(victim), 0)
   t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 5)
   t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-  for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
-  for (const { key } of [kept, keptThumbnail]) t.same(await objects.get(key), body)
+  for (const one of mineKeys!) t.equal(await objects.get(one), undefined)
+  for (const one of keptKeys!) t.same(await objects.get(one), picture)
   t.equal(await number('count() AS n FROM intake.attachments_raw'), 1, 'of the other user')
   t.notOk(await isOnDisk(victim), 'not in any file of ClickHouse')
   // Waits, because an ordinary merge may replace parts at any time.
@@ -140,10 +162,9 @@ t.test('a user is erased in every version and place; other users are kept', asyn
     await insert('logs', mine)
     await insert('logs', [{ ...bad, device: {} }])
     await reject(mine[0]!)
-    await objects.put(object)
     // A worker that read the feedback before the erasure may store its thumbnail and facts after
     // the erasure.
-    await objects.put(thumbnail)
+    for (const one of mineKeys!) await putPicture(one)
     await insert('attachments', [examined])
     await insert('feedback', [feedback])
     t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 0)
@@ -153,7 +174,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
     t.match(JSON.parse(applied.stdout), { complete: true })
     t.equal(await rawRows(victim), 0)
     t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-    for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
+    for (const one of mineKeys!) t.equal(await objects.get(one), undefined)
     t.equal(await number('count() AS n FROM intake.attachments_raw'), 1)
     t.notOk(await isOnDisk(victim))
   })
@@ -241,35 +262,6 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
   t.notOk(await isOnDisk('shown-crash'))
 })
 
-/** Erases a user in this process. */
-const eraseHere = (id: string, more: { clickhouse?: object; progress?: (said: string) => void }) =>
-  eraseSubject({
-    services: {
-      clickhouse: { ...clickhouse, ...more.clickhouse },
-      redis: keys,
-      objects,
-      installation: 'x',
-    },
-    subject: { kind: 'user', id },
-    subjectKey: createSecretKey(Buffer.alloc(32)),
-    deadline: performance.now() + 600_000,
-    progress: more.progress ?? (() => {}),
-  })
-
-/** `late` runs once, when the events have been deleted, and before they are counted again. */
-async function eraseDuring(id: string, late: () => Promise<unknown>): Promise<unknown> {
-  let runs = 0
-  const interrupted = {
-    async command(sql: string, params?: Record<string, unknown>) {
-      await clickhouse.command(sql, params)
-      if (sql.includes('logs_raw DELETE') && ++runs === 1) await late()
-    },
-  }
-  const report = await eraseHere(id, { clickhouse: interrupted })
-  if (runs === 0) throw new Error('no event was deleted')
-  return report
-}
-
 t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {
   const victim = user()
   const trace = `Error: no account for ${victim}`
@@ -283,7 +275,7 @@ t.test('a state of an alert that is stored again during an erasure is erased, to
       { trace },
     )
   await evaluate()
-  t.match(await eraseDuring(victim, evaluate), { complete: true, remaining: { rows: 0 } })
+  t.match(await eraseHere(victim, { late: evaluate }), { complete: true, remaining: { rows: 0 } })
   t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
   t.notOk(await isOnDisk(trace))
 })
@@ -300,7 +292,7 @@ t.test('an erasure is not complete while a count from before it is stored', asyn
        SELECT {bundle:String}, {hour:DateTime('UTC')}, [({event:String}, NULL, '', 1)], 1`,
       { bundle: mine!.bundle_identifier, hour: hour.replace('T', ' '), event: mine!.event },
     )
-  t.match(await eraseDuring(victim, late), { complete: true, remaining: { counts: 0 } })
+  t.match(await eraseHere(victim, { late }), { complete: true, remaining: { counts: 0 } })
   t.equal(await number(`count() AS n FROM intake.hours_raw WHERE ver = 1`), 0)
 })
 
@@ -419,11 +411,9 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
   const victim = user()
   const mine = logsOf(victim, 4)
   await insert('logs', mine)
-  const sql = createClickHouse({ url: services.server.url })
-  t.teardown(() => sql.close())
   // Simulates an erasure that was killed after it had written the tombstones.
   const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
-  await sql.command(
+  await clickhouse.command(
     `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
      VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', 18446744073709551615, 1)`,
   )
@@ -439,8 +429,9 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
   const victim = user()
   const [first, late] = logsOf(victim, 2)
   await insert('logs', [first!])
-  // The erasure cannot find the row in the queue, because the frame with the row has left it.
-  const report = await eraseDuring(victim, () => insert('logs', [late!]))
+  // Inserts a row once the deletion has started, which is after the tombstones were written. The
+  // erasure cannot find the row in the queue, because the frame with the row has left it.
+  const report = await eraseHere(victim, { late: () => insert('logs', [late!]) })
   t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
   t.equal(await rawRows(victim), 0)
 })

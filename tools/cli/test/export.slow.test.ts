@@ -1,16 +1,19 @@
-import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { addDeadLetter } from '@intake/records'
-import { ClickHouseError } from '@intake/clickhouse'
-import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { compress } from '@intake/queue/frame'
-import { member } from '../../../packages/schema/test/fixture.ts'
-import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
+import {
+  feedbackRow,
+  logRow,
+  logsOf,
+  picture,
+  pictureSha,
+  startServices,
+  user,
+} from './services.ts'
 
-const { clickhouse, dataDir, insert, intake, keys, objects } = await startServices(t)
+const services = await startServices(t)
+const { reject, clickhouse, dataDir, enqueue, insert, intake, objects, putPicture } = services
 
 const parse = (text: string) =>
   text
@@ -26,30 +29,12 @@ t.test('an export has every record of the user and no other, with its state', as
   const later = { ...logs[0], event: 'repeated', received_at: '2026-11-22T00:00:00.000Z' }
   await insert('logs', [later])
 
-  const body = Buffer.from('a picture')
-  const sha256 = createHash('sha256').update(body).digest('hex')
   const feedback = feedbackRow({ unique_user_id: mine, text: 'Hello' })
-  const key = `feedback/2026/11/21/${feedback.id}/1-${sha256}.png`
-  await objects.put({ key, body, contentType: 'image/png', sha256 })
-  const attachments = [{ key, content_type: 'image/png', bytes: body.length, sha256 }]
-  await insert('feedback', [{ ...feedback, attachments }])
-
-  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
-  const bad = logRow({ unique_user_id: mine, device: 'bad' })
-  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal })
+  const key = `feedback/2026/11/21/${feedback.id}/1-${pictureSha}.png`
+  await insert('feedback', [{ ...feedback, attachments: [await putPicture(key)] }])
+  await reject(logRow({ unique_user_id: mine, device: 'bad' }))
   const waiting = logRow({ unique_user_id: mine, event: 'not stored yet' })
-  const sink = createJobSink({ redis: keys, kind: 'logs' })
-  t.teardown(() => sink.close())
-  await createFrameProducer({ sink }).add(
-    {
-      rows: 3,
-      jsonBytes: 100,
-      coding: 'gzip' as const,
-      bytes: member([waiting, logs[7]!, logRow()]),
-      receivedAtMs: Date.now(),
-    },
-    performance.now() + 60_000,
-  )
+  await enqueue([waiting, logs[7]!, logRow()])
 
   const { code, stdout, stderr } = await intake(['user', 'export', mine])
   t.equal(code, 0, stderr)
@@ -74,7 +59,7 @@ t.test('an export has every record of the user and no other, with its state', as
   t.match(parse(readFileSync(join(out, 'records.jsonl'), 'utf8')), [
     { id: feedback.id, text: 'Hello' },
   ])
-  t.same(readFileSync(join(out, key)), body)
+  t.same(readFileSync(join(out, key)), picture)
   t.equal(statSync(join(out, 'records.jsonl')).mode & 0o77, 0, 'only the owner can read it')
   const again = await intake(['device', 'export', feedback.device_uuid, '--out', out])
   t.match(again, { code: 1, stderr: /is not empty/ })
@@ -93,13 +78,8 @@ t.test('integers of 64 bits are exact, stored, rejected and waiting', async (t) 
     )
   const stored = [gzipSync(`${exactRow()}\n`)]
   await clickhouse.insertRows({ table: 'logs', members: stored, rows: 1 })
-  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
-  await addDeadLetter(clickhouse, { table: 'logs', row: exactRow(), refusal })
-  const sink = createJobSink({ redis: keys, kind: 'logs' })
-  t.teardown(() => sink.close())
-  const waiting = { rows: 1, jsonBytes: 100, ...compress(`${exactRow()}\n`) }
-  const deadline = performance.now() + 60_000
-  await createFrameProducer({ sink }).add({ ...waiting, receivedAtMs: Date.now() }, deadline)
+  await reject(exactRow())
+  await enqueue([exactRow()])
 
   const { stdout } = await intake(['user', 'export', mine])
   t.same(

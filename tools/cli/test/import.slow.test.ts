@@ -7,7 +7,7 @@ import t from 'tap'
 import { createPolicyStore } from '@intake/access'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
-import { createIntakeProcess, startServices } from './services.ts'
+import { createIntakeProcess, main, startServices } from './services.ts'
 
 const { clickhouse, dataDir, endpoints, intake, keys, number, server } = await startServices(t)
 const worker = createAppProcess({
@@ -29,15 +29,15 @@ const write = (name: string, text: string | Buffer) => {
 }
 const ndjson = (rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 const isEmpty = async () => {
-  const lists = ['wait', 'active', 'delayed'].map((name) => `{intake}:logs:${name}`)
-  const [waiting, active, delayed] = lists
-  return (
-    (await keys.llen(waiting!)) + (await keys.llen(active!)) + (await keys.zcard(delayed!)) === 0
-  )
+  const list = (name: string) => `{intake}:logs:${name}`
+  const queued = (await keys.llen(list('wait'))) + (await keys.llen(list('active')))
+  return queued + (await keys.zcard(list('delayed'))) === 0
 }
 const stored = () => until('workers have stored it', isEmpty)
 /** The time of an event: they are spread over 14 months. */
 const timeOf = (n: number) => new Date(Date.now() - (n % 420) * 86_400_000 - n).toISOString()
+const countOf = (application: string, where = '') =>
+  number(`count() AS n FROM intake.logs WHERE bundle_identifier = '${application}' ${where}`)
 const facts = (application: string) =>
   clickhouse.query(
     `SELECT event, toYYYYMM(time) AS month, count() AS n, uniqExact(id) AS ids, uniqExact(device_uuid) AS devices,
@@ -85,65 +85,39 @@ for (const [map, rows] of [
     t.match(JSON.parse(first.stdout), { imported: eventsMax, rejected: 0, isStopped: false })
     await stored()
     const once = await facts(application)
-    t.equal(
-      await number(`count() AS n FROM intake.logs WHERE bundle_identifier = '${application}'`),
-      eventsMax,
-    )
+    t.equal(await countOf(application), eventsMax)
     t.ok(once.length > 28, 'it is in many months')
     await intake([...args, '--rate', '100000'])
     await stored()
     t.same(await facts(application), once)
-    t.equal(
-      await number(
-        `count() AS n FROM intake.logs WHERE bundle_identifier = '${application}' AND device.version_name IS NULL`,
-      ),
-      0,
-    )
+    t.equal(await countOf(application, 'AND device.version_name IS NULL'), 0)
   })
 }
 
 t.test('killed at any moment and repeated, it has every event once', async (t) => {
   const application = 'com.example.killed'
   const file = write('killed.ndjson', ndjson(posthog))
+  const args = ['import', file, '--map', 'posthog', '--bundle', application]
   const command = createAppProcess({
     name: 'import',
-    args: [
-      fileURLToPath(new URL('../dist/main.js', import.meta.url)),
-      'import',
-      file,
-      '--map',
-      'posthog',
-      '--bundle',
-      application,
-      '--rate',
-      '2000',
-    ],
+    args: [main, ...args, '--rate', '2000'],
     env: { ...endpoints },
     logFile: join(dataDir, 'import.log'),
     up: /never/,
   })
   const started = command.start().catch(() => undefined)
-  const some = `count() AS n FROM intake.logs WHERE bundle_identifier = '${application}'`
-  await until('some are stored', async () => (await number(some)) > 500)
+  await until('some are stored', async () => (await countOf(application)) > 500)
   await command.kill()
   await started
-  t.ok((await number(some)) < eventsMax, 'it was killed in the middle')
-  const again = await createIntakeProcess({ cwd: dataDir, env: endpoints })([
-    'import',
-    file,
-    '--map',
-    'posthog',
-    '--bundle',
-    application,
-    '--rate',
-    '100000',
-  ])
+  t.ok((await countOf(application)) < eventsMax, 'it was killed in the middle')
+  const intakeProcess = createIntakeProcess({ cwd: dataDir, env: endpoints })
+  const again = await intakeProcess([...args, '--rate', '100000'])
   t.match(again, {
     code: 0,
     stdout: `${eventsMax} records imported, 0 rejected, 0 left out by rules\n`,
   })
   await stored()
-  t.equal(await number(some), eventsMax)
+  t.equal(await countOf(application), eventsMax)
 })
 
 t.test('rejected lines have reasons, and the rest is imported', async (t) => {
@@ -186,11 +160,9 @@ t.test('rejected lines have reasons, and the rest is imported', async (t) => {
     ],
   )
   await stored()
-  t.equal(await number(`count() AS n FROM intake.logs WHERE bundle_identifier = '${bundle}'`), 101)
+  t.equal(await countOf(bundle), 101)
   t.equal(
-    await number(
-      `max(params.big::Int64) = 9007199254740993 AS n FROM intake.logs WHERE bundle_identifier = '${bundle}'`,
-    ),
+    await countOf(bundle, 'AND params.big::Int64 = 9007199254740993'),
     1,
     'integers keep their digits',
   )
@@ -249,10 +221,7 @@ t.test('a map that does not fit stops the import', async (t) => {
   const file = write('segment.ndjson', ndjson(segment))
   const result = await intake(['import', file, '--map', 'posthog', '--bundle', 'com.example.wrong'])
   t.match(result, { code: 1, stderr: /All of the first lines are rejected/ })
-  t.equal(
-    await number(`count() AS n FROM intake.logs WHERE bundle_identifier = 'com.example.wrong'`),
-    0,
-  )
+  t.equal(await countOf('com.example.wrong'), 0)
   t.match(await intake(['import', file, '--map', 'mixpanel', '--bundle', bundle]), { code: 1 })
   t.match(await intake(['import', 'absent', '--map', 'segment', '--bundle', bundle]), {
     code: 1,

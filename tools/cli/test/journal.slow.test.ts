@@ -1,10 +1,9 @@
 import t from 'tap'
 import { createWaitingEntries, journalActions } from '@intake/access'
-import { addDeadLetter, moveToJournal } from '@intake/records'
-import { ClickHouseError } from '@intake/clickhouse'
+import { moveToJournal } from '@intake/records'
 import { logsOf, logRow, startServices, user } from './services.ts'
 
-const { clickhouse, insert, intake, keys } = await startServices(t)
+const { reject, clickhouse, insert, intake, keys } = await startServices(t)
 
 interface Entry {
   id: string
@@ -27,9 +26,7 @@ t.test('a day of an operator, while ClickHouse is away half of the time', async 
   const person = user()
   const secret = 'a-secret-of-the-operator'
   await insert('logs', logsOf(person, 3))
-  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
-  for (const row of [logRow(), logRow()])
-    await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
+  for (const row of [logRow(), logRow()]) await reject(row)
 
   const create = ['keys', 'create', '--name', 'web', '--from-env', 'SECRET', '--json']
   const { id: key } = JSON.parse(await run(create, { ...away, SECRET: secret })) as { id: string }

@@ -1,88 +1,91 @@
-import { createHash } from 'node:crypto'
 import t from 'tap'
-import { thumbnailKey } from '@intake/contract'
-import { addDeadLetter } from '@intake/records'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/access'
+import { attachmentKey, thumbnailKey } from '@intake/contract'
+import { countNames, refreshCounts } from '@intake/records'
+import { insertRows } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
-import { factsRow, feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
+import { correctPolicy } from '../src/retention/correct-policy.ts'
+import {
+  factsRow,
+  feedbackRow,
+  logRow,
+  picture,
+  pictureSha,
+  startServices,
+  user,
+  uuidV7,
+} from './services.ts'
 
-const { clickhouse, insert, intake, keys, number, objects, server } = await startServices(t)
+const started = await startServices(t)
+const { reject, clickhouse, insert, intake, keys, number, objects, putPicture } = started
 const services = { clickhouse, redis: keys, objects, installation: '' }
-
 const policy = createPolicyStore({ redis: keys })
 
 const at = (time: string) => ({ id: uuidV7(time), time })
+const apply = (now: string | number) => applyRetention(services, { now: new Date(now) })
+const set = async (kind: string, period: string, ...more: string[]) =>
+  (await intake(['retention', 'set', kind, period, ...more])).stdout
+const rowsOf = (table: string, bundle?: string) =>
+  number(
+    `count() AS n FROM intake.${table}${bundle ? ` WHERE bundle_identifier = '${bundle}'` : ''}`,
+  )
+const eventsOf = (bundle: string) =>
+  number(`sum(events) AS n FROM intake.hours WHERE bundle_identifier = '${bundle}'`)
+/** Counts what arrived before this time, as the console does. */
+const recount = async (visible_until: string) => {
+  await insertRows(clickhouse, 'watermark', [{ kind: 'logs', visible_until }])
+  for (const name of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+}
+const days90 = 90 * 86_400_000
 
 t.test('nothing is dropped by default', async (t) => {
   const { stdout } = await intake(['retention', 'show'])
-  const never = ['logs', 'feedback', 'dead-letters', 'counts'].map(
-    (kind) => `${kind}\tnever dropped\n`,
-  )
-  t.equal(stdout, never.join(''))
+  const kinds = ['logs', 'feedback', 'dead-letters', 'counts']
+  t.equal(stdout, kinds.map((kind) => `${kind}\tnever dropped\n`).join(''))
   await insert('logs', [logRow(at('2021-01-01T00:00:00.000Z'))])
-  t.match(await applyRetention(services, { now: new Date('2030-01-01') }), {
-    logs: [],
-    feedback: [],
-    deadLetters: 0,
-    objects: 0,
-  })
-  t.equal(await number('count() AS n FROM intake.logs'), 1)
+  t.match(await apply('2030-01-01'), { logs: [], feedback: [], deadLetters: 0, objects: 0 })
+  t.equal(await rowsOf('logs'), 1)
 })
 
 t.test('whole months are dropped when their last moment is too old', async (t) => {
-  t.match(await intake(['retention', 'set', 'logs', '90d']), { code: 0, stdout: 'logs\t90d\n' })
+  t.equal(await set('logs', '90d'), 'logs\t90d\n')
   t.equal((await policy.load())!.retentionDays.logs, 90, 'gateways know it at once')
+  const times = ['06-30T23:59:59.999', '07-01T00:00:00.000', '07-31T23:59:59.999']
   await insert(
     'logs',
-    ['2026-06-30T23:59:59.999Z', '2026-07-01T00:00:00.000Z', '2026-07-31T23:59:59.999Z'].map(
-      (time) => logRow(at(time)),
-    ),
+    times.map((time) => logRow(at(`2026-${time}Z`))),
   )
   const end = Date.parse('2026-08-01T00:00:00.000Z')
-  const days90 = 90 * 86_400_000
-  t.match(await applyRetention(services, { now: new Date(end + days90 - 1) }), {
-    logs: ['202101', '202606'],
-  })
-  t.equal(
-    await number('count() AS n FROM intake.logs'),
-    2,
-    'a month is kept whole until it is over',
-  )
-  t.match(await applyRetention(services, { now: new Date(end + days90) }), { logs: ['202607'] })
-  t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
+  t.match(await apply(end + days90 - 1), { logs: ['202101', '202606'] })
+  t.equal(await rowsOf('logs'), 2, 'a month is kept whole until it is over')
+  t.match(await apply(end + days90), { logs: ['202607'] })
+  t.equal(await rowsOf('logs_raw'), 0)
   t.equal((await policy.load())!.droppedUntilMs.logs, end, 'gateways refuse what may come back')
-  await intake(['retention', 'set', 'logs', 'never'])
+  await set('logs', 'never')
   t.match(await policy.load(), {
     retentionDays: { logs: undefined },
     droppedUntilMs: { logs: end },
   })
-  await intake(['retention', 'set', 'logs', '90d'])
+  await set('logs', '90d')
 })
 
-t.test(
-  'a hidden repeat does not reappear, and a late one is dropped by the next run',
-  async (t) => {
-    const row = logRow({ ...at('2026-07-10T00:00:00.000Z'), event: 'first' })
+t.test('a hidden repeat does not reappear, and a late one is dropped next time', async (t) => {
+  const row = logRow({ ...at('2026-07-10T00:00:00.000Z'), event: 'first' })
+  await insert('logs', [row])
+  await insert('logs', [{ ...row, event: 'repeat', received_at: '2026-07-30T00:00:00.000Z' }])
+  for (const _ of [1, 2]) {
+    t.match(await apply('2026-11-20'), { logs: ['202607'] })
+    t.equal(await rowsOf('logs_raw'), 0)
     await insert('logs', [row])
-    await insert('logs', [{ ...row, event: 'repeat', received_at: '2026-07-30T00:00:00.000Z' }])
-    const now = new Date('2026-11-20')
-    t.match(await applyRetention(services, { now }), { logs: ['202607'] })
-    t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
-    await insert('logs', [row])
-    t.match(await applyRetention(services, { now }), { logs: ['202607'] })
-    t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
-  },
-)
+  }
+})
 
 t.test('feedback goes with its objects, also those that an earlier run left', async (t) => {
-  await intake(['retention', 'set', 'feedback', '30d'])
-  const body = Buffer.from('a picture')
-  const sha256 = createHash('sha256').update(body).digest('hex')
+  await set('feedback', '30d')
   const put = async (day: string) => {
-    const key = `feedback/${day}/${uuidV7('2026-07-10T00:00:00.000Z')}/1-${sha256}.png`
-    await objects.put({ key, body, contentType: 'image/png', sha256 })
-    return key
+    const id = uuidV7('2026-07-10T00:00:00.000Z')
+    return (await putPicture(`feedback/${day}/${id}/1-${pictureSha}.png`)).key
   }
   await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
   // Facts of attachments can be stored after their feedback was dropped. So June has facts here,
@@ -90,13 +93,10 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
   for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
     await insert('attachments', [factsRow(feedbackRow(at(time)))])
   await insert('attachments', [factsRow(feedbackRow())])
-  const [old, older, recent] = [
-    await put('2026/07/10'),
-    await put('2025/12/31'),
-    await put('2026/11/21'),
-  ]
-  const thumbnail = { key: thumbnailKey(old), body, contentType: 'image/webp', sha256 }
-  await objects.put(thumbnail)
+  const old = await put('2026/07/10')
+  const gone = [old, thumbnailKey(old), await put('2025/12/31')]
+  await putPicture(thumbnailKey(old))
+  const recent = await put('2026/11/21')
   const dry = await intake(['retention', 'apply', '--dry-run', '--json'])
   const found = JSON.parse(dry.stdout) as { dryRun: boolean; feedback: string[]; objects: number }
   t.ok(found.dryRun && found.feedback.includes('202607') && found.objects >= 2, dry.stdout)
@@ -104,45 +104,199 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
     code: 0,
     stdout: /feedback\tmonths to drop: 202606 202607.*to delete; nothing is dropped\n$/s,
   })
-  t.equal(await number('count() AS n FROM intake.feedback'), 2)
-  t.same(await objects.get(old), body)
-  const report = await applyRetention(services, { now: new Date('2026-11-22') })
-  t.match(report, { feedback: ['202606', '202607'], objects: 3 })
+  t.equal(await rowsOf('feedback'), 2)
+  t.same(await objects.get(old), picture)
+  const report = { feedback: ['202606', '202607'], objects: 3 }
+  t.match(await apply('2026-11-22'), report)
   const { stdout } = await intake(['erasures', 'list'])
-  t.match(JSON.parse(stdout.trim().split('\n').at(-1)!), {
-    kind: 'retention',
-    finished_at: String,
-    report: { feedback: ['202606', '202607'], objects: 3 },
-  })
-  t.equal(await number('count() AS n FROM intake.feedback'), 1)
-  t.equal(await objects.get(old), undefined)
-  t.equal(await objects.get(thumbnail.key), undefined)
-  t.equal(await number('count() AS n FROM intake.attachments_raw'), 1)
-  t.equal(await objects.get(older), undefined)
-  t.same(await objects.get(recent), body)
+  const last = JSON.parse(stdout.trim().split('\n').at(-1)!) as object
+  t.match(last, { kind: 'retention', finished_at: String, report })
+  t.equal(await rowsOf('feedback'), 1)
+  for (const key of gone) t.equal(await objects.get(key), undefined)
+  t.equal(await rowsOf('attachments_raw'), 1)
+  t.same(await objects.get(recent), picture)
 })
 
 t.test('dead letters are deleted by the time of their failure', async (t) => {
-  await intake(['retention', 'set', 'dead-letters', '7d'])
-  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
-  const row = JSON.stringify(logRow({ unique_user_id: user() }))
-  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
-  const soon = new Date(Date.now() + 6 * 86_400_000)
-  t.equal((await applyRetention(services, { now: soon })).deadLetters, 0)
-  const later = new Date(Date.now() + 8 * 86_400_000)
-  t.equal((await applyRetention(services, { now: later })).deadLetters, 1)
-  const owner = createClickHouse({ url: server.url })
-  t.teardown(() => owner.close())
-  await owner.command(
+  await set('dead-letters', '7d')
+  await reject(logRow({ unique_user_id: user() }))
+  t.equal((await apply(Date.now() + 6 * 86_400_000)).deadLetters, 0)
+  t.equal((await apply(Date.now() + 8 * 86_400_000)).deadLetters, 1)
+  await clickhouse.command(
     'ALTER TABLE intake.dead_letters_raw DELETE WHERE false SETTINGS mutations_sync = 1',
   )
-  t.equal(await number('count() AS n FROM intake.dead_letters_raw'), 0)
+  t.equal(await rowsOf('dead_letters_raw'), 0)
 })
 
-t.test('wrong usage is reported, with exit code 1', async (t) => {
-  t.match(await intake(['retention', 'set', 'logs', '90']), { code: 1, stderr: /1d to 36500d/ })
-  t.match(await intake(['retention', 'set', 'pictures', '9d']), {
-    code: 1,
-    stderr: /choices are logs/,
+t.test('counts outlive their rows, and no recount changes them', async (t) => {
+  await set('feedback', 'never')
+  t.match(await intake(['retention', 'show']), { stdout: /counts\t90d/ }, 'by default not')
+  t.equal(await set('counts', '60d'), 'counts\t90d\n')
+  t.equal(await set('counts', '1095d'), 'counts\t1095d\n')
+  const bundle_identifier = 'com.example.trends'
+  const row = (time: string, fields: object = {}) =>
+    logRow({ ...at(time), bundle_identifier, received_at: time, ...fields })
+  // An address is a warning, which has an example.
+  const mail = { params: { to: 'a@example.com' } }
+  await insert('logs', [row('2026-07-10T08:00:00.000Z', mail), row('2026-07-10T08:30:00.000Z')])
+  await insert('logs', [row('2026-11-10T08:00:00.000Z', mail)])
+  await recount('2026-11-11T00:00:00.000Z')
+  t.equal(await eventsOf(bundle_identifier), 3)
+  // It arrives after the last count, before its month is dropped.
+  const received_at = '2026-11-11T00:00:00.000Z'
+  await insert('logs', [row('2026-07-10T09:00:00.000Z', { received_at })])
+  t.match(await apply('2026-11-20'), { logs: ['202607'], counts: [] })
+  t.equal(await rowsOf('logs', bundle_identifier), 1)
+  t.equal(await eventsOf(bundle_identifier), 4)
+  const sketches = 'hours_raw WHERE toYYYYMM(hour) = 202607 AND notEmpty(device_states)'
+  t.equal(await number(`count() AS n FROM intake.${sketches}`), 0, 'no former count is on disk')
+  t.equal(await rowsOf('device_hours', bundle_identifier), 1)
+  const examples = await clickhouse.query(
+    `SELECT toString(day) AS day, arrayExists(one -> toUInt128(one.example) != 0, warnings) AS has_example
+     FROM intake.days_raw WHERE bundle_identifier = '${bundle_identifier}' AND notEmpty(warnings) ORDER BY day`,
+  )
+  t.same(examples, [
+    { day: '2026-07-10', has_example: 0 },
+    { day: '2026-11-10', has_example: 1 },
+  ])
+
+  // A late record, and a mark as an erasure makes it, have the hour counted again.
+  const late = { received_at: '2026-11-12T00:00:00.000Z' }
+  await insert('logs', [row('2026-07-10T08:10:00.000Z', late)])
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour)
+     SELECT '${bundle_identifier}', toDateTime('2026-07-10 09:00:00', 'UTC')`,
+  )
+  await recount('2026-11-13T00:00:00.000Z')
+  t.equal(await eventsOf(bundle_identifier), 4)
+  await set('logs', 'never')
+  await recount('2026-11-14T00:00:00.000Z')
+  t.equal(await eventsOf(bundle_identifier), 4, 'not even when nothing is dropped any more')
+  t.match(await intake(['retention', 'show']), { stdout: /counts\tnever dropped/ })
+  await set('logs', '90d')
+
+  t.match(await apply(Date.parse('2026-08-01') + 1_095 * 86_400_000), {
+    logs: ['202607', '202611'],
+    counts: ['202607'],
   })
+  t.equal(await eventsOf(bundle_identifier), 1)
+})
+
+t.test('an application with a shorter period loses its rows by days, others do not', async (t) => {
+  const bundle_identifier = 'com.example.short'
+  const long = 'com.example.long'
+  for (const kind of ['logs', 'feedback']) {
+    const stdout = await set(kind, '30d', '--bundle', bundle_identifier)
+    t.equal(stdout, `${kind}\t30d\t${bundle_identifier}\n`)
+  }
+  const known = (await policy.load())!
+  t.equal(known.applicationRetention.logs.get(bundle_identifier)?.days, 30, 'gateways know it')
+  const now = '2026-11-20T10:00:00.000Z'
+  const [old, kept] = ['2026-10-20T23:59:59.999Z', '2026-10-21T00:00:00.000Z']
+  const received_at = '2026-11-14T12:00:00.000Z'
+  for (const bundle of [bundle_identifier, long]) {
+    const of = (time: string) => ({ ...at(time), bundle_identifier: bundle, received_at })
+    const row = logRow(of(old))
+    const hidden = { ...row, received_at: '2026-11-14T13:00:00.000Z' }
+    await insert('logs', [row, logRow(of(kept))])
+    await insert('logs', [hidden])
+    await clickhouse.insertSelect(
+      `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, ver, is_deleted)
+       SELECT '${bundle}', '${old.slice(0, -1)}', '${uuidV7(old)}', generateUUIDv4(), 18446744073709551615, 1`,
+    )
+  }
+  const addFeedback = async (time: string, bundle = bundle_identifier) => {
+    const row = feedbackRow({ ...at(time), bundle_identifier: bundle })
+    const { key } = await putPicture(
+      attachmentKey({ ...row, number: 1, sha256: pictureSha, extension: 'png' }),
+    )
+    await insert('feedback', [row])
+    await insert('attachments', [factsRow(row)])
+    return key
+  }
+  const pictures = [await addFeedback(old), await addFeedback(kept), await addFeedback(old, long)]
+  await recount('2026-11-15T00:00:00.000Z')
+  const dry = await intake(['retention', 'apply', '--dry-run'])
+  t.match(dry.stdout, /^logs\tto delete: 4 rows of 202610\tcom.example.short$/m)
+
+  t.match(await apply(now), {
+    logs: [],
+    applications: [
+      { kind: 'logs', bundleIdentifier: bundle_identifier, month: '202610', rows: 3 },
+      { kind: 'feedback', bundleIdentifier: bundle_identifier, month: '202610', rows: 2 },
+    ],
+    objects: 1,
+  })
+  t.equal(await rowsOf('logs_raw', bundle_identifier), 1)
+  t.equal(await rowsOf('logs_raw', long), 4)
+  for (const table of ['feedback_raw', 'attachments_raw']) {
+    t.equal(await rowsOf(table, bundle_identifier), 1, table)
+    t.equal(await rowsOf(table, long), 1, table)
+  }
+  const left = await Promise.all(pictures.map((key) => objects.get(key)))
+  t.same(left, [undefined, picture, picture])
+  t.equal(await eventsOf(bundle_identifier), 2, 'its counts are kept')
+  t.equal(
+    (await policy.load())!.applicationRetention.logs.get(bundle_identifier)?.droppedUntilMs,
+    Date.parse(kept),
+    'gateways refuse what may come back',
+  )
+  t.same((await apply(now)).applications, [], 'nothing is left to do')
+
+  t.match(JSON.parse((await intake(['retention', 'show', '--json'])).stdout), {
+    logs: 90,
+    counts: 1095,
+    applications: [
+      { kind: 'feedback', bundle_identifier, days: 30 },
+      { kind: 'logs', bundle_identifier, days: 30 },
+    ],
+  })
+})
+
+t.test('an erased dead letter leaves no tombstone where an application is dropped', async (t) => {
+  const day = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+  const letter = (time: string) => {
+    const { id } = at(time)
+    return `('logs', 'com.example.short', UUIDv7ToDateTime(toUUID('${id}'), 'UTC'), '${id}', generateUUIDv4(), 18446744073709551615, 1)`
+  }
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.dead_letters_raw (table, bundle_identifier, time, id, device_uuid, ver, is_deleted)
+     VALUES ${letter(day(29))}, ${letter(day(40))}`,
+  )
+  t.match(await intake(['erasures', 'apply']), { code: 0 })
+  t.equal(
+    await number(
+      `count() AS n FROM intake.logs_raw WHERE bundle_identifier = 'com.example.short' AND is_deleted`,
+    ),
+    1,
+  )
+})
+
+t.test('what differs from ClickHouse is corrected, and wrong usage is refused', async (t) => {
+  const bundle = ['--bundle', 'com.example.short']
+  await policy.setRetention('logs', 5, 'com.example.gone')
+  await policy.setRetention('logs', undefined, 'com.example.short')
+  t.match((await intake(['doctor'])).stdout, /Gateways do not know the retention of logs/)
+  t.match(await correctPolicy(services), true)
+  const { logs } = (await policy.load())!.applicationRetention
+  t.equal(logs.get('com.example.gone')?.days, undefined)
+  t.equal(logs.get('com.example.short')?.days, 30)
+
+  for (const [args, stderr] of [
+    [['logs', '90d', ...bundle], /must be shorter than the general one \(90d\)/],
+    [['logs', 'never', ...bundle], /must be shorter/],
+    [['logs', '9d', '--bundle', 'com.example.*'], /whole bundle identifier/],
+    [['counts', '9d', ...bundle], /for logs and feedback/],
+    [['logs', 'general'], /add --bundle/],
+    [['logs', '90'], /1d to 36500d/],
+    [['pictures', '9d'], /choices are logs/],
+  ] as const) {
+    t.match(await intake(['retention', 'set', ...args]), { code: 1, stderr })
+  }
+  for (const kind of ['logs', 'feedback']) t.not(await set(kind, 'general', ...bundle), '')
+  t.notMatch((await intake(['retention', 'show'])).stdout, 'com.example.short')
+  t.equal(
+    (await policy.load())!.applicationRetention.logs.get('com.example.short')?.days,
+    undefined,
+  )
 })

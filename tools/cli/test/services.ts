@@ -1,14 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
-import { createObjectStore } from '@intake/object-store'
+import { createObjectStore, type ObjectStore } from '@intake/object-store'
+import { compress } from '@intake/queue/frame'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { addDeadLetter } from '@intake/records'
 import { connectRedis, type Redis } from '@intake/redis'
@@ -16,7 +17,7 @@ import { setUp } from '@intake/schema/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
-import { feedbackRow, logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { createIntake, type CommandResult } from './in-process.ts'
 
 /** The path of the compiled program `intake`. */
@@ -111,7 +112,7 @@ export async function startServices(
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   const intake = createIntake({ cwd: dataDir, env: endpoints })
   const clients = { clickhouse, objects, keys, intake }
-  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse, keys) }
+  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clients) }
 }
 
 async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
@@ -125,25 +126,39 @@ async function startUnshared(t: Test, options: { dataDir: string; timeZone: stri
   return services
 }
 
-function rowsOf(clickhouse: ReturnType<typeof createClickHouse>, redis: Redis) {
-  const insert = (table: 'logs' | 'feedback' | 'attachments', rows: object[]) =>
-    clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
+export const picture = Buffer.from('a picture')
+export const pictureSha = hash('sha256', picture)
+
+/** Rows may be lines of JSON, too: JavaScript would round some numbers. */
+const lineOf = (row: object | string) => (typeof row === 'string' ? row : JSON.stringify(row))
+
+function rowsOf(clients: { clickhouse: ClickHouse; keys: Redis; objects: ObjectStore }) {
+  const { clickhouse, keys: redis, objects } = clients
   return {
-    insert,
-    /** Puts rows into the queue, as a gateway does. */
-    async enqueue(rows: object[], options: { kind?: RecordKind; shard?: number } = {}) {
+    insert: (table: 'logs' | 'feedback' | 'attachments', rows: readonly object[]) =>
+      insertRows(clickhouse, table, rows),
+    /** Puts rows into the queue, as a gateway does, as one frame. */
+    async enqueue(
+      rows: readonly (object | string)[],
+      options: { kind?: RecordKind; shard?: number } = {},
+    ) {
       const { kind = 'logs', shard = 0 } = options
       const sink = createJobSink({ redis, kind, shard })
-      const content = { jsonBytes: 100, coding: 'gzip' as const, bytes: member(rows) }
-      const frame = { rows: rows.length, ...content, receivedAtMs: Date.now() }
+      const content = compress(rows.map((row) => `${lineOf(row)}\n`).join(''))
+      const frame = { rows: rows.length, jsonBytes: 100, ...content, receivedAtMs: Date.now() }
       await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
       await sink.close()
     },
     /** Stores a row as a dead letter. ClickHouse rejected it with these words. */
-    reject(row: object, options: { table?: RecordKind; serverText?: string } = {}) {
+    reject(row: object | string, options: { table?: RecordKind; serverText?: string } = {}) {
       const { table = 'logs', serverText = 'why' } = options
       const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText })
-      return addDeadLetter(clickhouse, { table, row: JSON.stringify(row), refusal })
+      return addDeadLetter(clickhouse, { table, row: lineOf(row), refusal })
+    },
+    /** Stores `picture` under this key; resolves to it as an attachment of a feedback. */
+    async putPicture(key: string) {
+      await objects.put({ key, body: picture, contentType: 'image/png', sha256: pictureSha })
+      return { key, content_type: 'image/png', bytes: picture.length, sha256: pictureSha }
     },
     /** Runs `SELECT` and the given rest of the statement; resolves to the column `n` of its row. */
     async number(sql: string): Promise<number> {

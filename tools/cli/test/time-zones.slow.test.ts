@@ -3,7 +3,7 @@ import t from 'tap'
 import { dayMs } from '@intake/contract'
 import { listDeadLetters, readDeadLetterPages } from '@intake/records'
 import { isoTime } from '@intake/clickhouse'
-import { member } from '../../../packages/schema/test/fixture.ts'
+import { insertRows } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 
@@ -124,8 +124,7 @@ t.test('an export and a list of dead letters have each row of many once', async 
     const identity = { id, time, bundle_identifier, device_uuid }
     return { ...identity, ver: 1, table: 'logs', failed_at, error_code: 27, error: '', row: '' }
   })
-  const members = [member(letters)]
-  await clickhouse.insertRows({ table: 'dead_letters', members, rows: letters.length })
+  await insertRows(clickhouse, 'dead_letters', letters)
   const read: string[] = []
   for await (const page of readDeadLetterPages(clickhouse)) {
     read.push(...page.map(({ id }) => id))

@@ -107,7 +107,7 @@ async function exportUntilSignal(
     )
     const progress = createProgress().say
     const source = { clickhouse, installation, target, scope, signal, progress }
-    do {
+    for (;;) {
       await exportRecords(source).then(
         (made) => printMade(made, json),
         (error: unknown) => {
@@ -116,8 +116,10 @@ async function exportUntilSignal(
           note(`Failed, and tried again later: ${describeError(error)}`)
         },
       )
-      if (every !== undefined) await pause(every, undefined, { signal }).catch(() => undefined)
-    } while (every !== undefined && !signal.aborted)
+      if (every === undefined) return
+      await pause(every, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return
+    }
   } catch (error) {
     throw error instanceof ExportError ? new UsageError(error.message) : error
   } finally {

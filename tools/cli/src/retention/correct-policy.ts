@@ -3,7 +3,6 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { readPeriods, type Periods, type Services } from '@intake/records'
 import { confirmChange } from '../confirm-change.ts'
 
-/** A retention period that gateways do not know as ClickHouse has it. */
 interface Difference {
   kind: RecordKind
   /** Undefined: of all applications. */
