@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError } from '@intake/clickhouse'
-import { addDeadLetter, type Manifest } from '@intake/records'
+import { addDeadLetter } from '@intake/records'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
+import { readExport } from '@intake/test-kit/read-export'
 import { until } from '@intake/test-kit/until'
-import type { Cluster } from '../kit/cluster.ts'
 import { startIntake, type IntakeRun } from '../kit/intake.ts'
 import { enqueueRows, logRow, rawRows } from '../kit/rows.ts'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -23,42 +22,6 @@ async function run({ cluster, root, expect }: Stage, ...args: string[]): Promise
     expect(false, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)
     return stdout
   }
-}
-
-/** Reads a column of Parquet files back, through a table of its own. */
-async function readBack(cluster: Cluster, folder: string, paths: string[]): Promise<string[]> {
-  await cluster.sql.command(
-    'CREATE OR REPLACE TABLE intake.read_back (id String) ENGINE = MergeTree ORDER BY ()',
-  )
-  const { origin, username, password } = new URL(cluster.clickhouse.url())
-  const query = encodeURIComponent('INSERT INTO intake.read_back FORMAT Parquet')
-  for (const path of paths) {
-    const response = await fetch(`${origin}/?query=${query}`, {
-      method: 'POST',
-      body: readFileSync(join(folder, path)),
-      headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-      signal: AbortSignal.timeout(60_000),
-    })
-    if (!response.ok) throw new Error(await response.text())
-  }
-  const rows = await cluster.sql.query<{ id: string }>('SELECT id FROM intake.read_back')
-  await cluster.sql.command('DROP TABLE intake.read_back')
-  return rows.map(({ id }) => id)
-}
-
-/** What a reader has who follows docs/export.md: ids, each as often as it is there. */
-async function readExport(cluster: Cluster, folder: string): Promise<string[]> {
-  const manifests = readdirSync(join(folder, 'manifests')).map(
-    (name) => JSON.parse(readFileSync(join(folder, 'manifests', name), 'utf8')) as Manifest,
-  )
-  const read = (pick: (one: Manifest) => { path: string }[]) => {
-    const paths = manifests.flatMap(pick).map(({ path }) => path)
-    return readBack(cluster, folder, paths)
-  }
-  const deleted = new Set(await read(({ deletions }) => deletions.files))
-  const corrected = new Set(await read(({ corrections }) => corrections.files))
-  const data = await read(({ files }) => files)
-  return [...data.filter((id) => !corrected.has(id)), ...corrected].filter((id) => !deleted.has(id))
 }
 
 /** Adds a record that ClickHouse has rejected, and replays it. */
@@ -162,7 +125,7 @@ export const exportScenarios: Scenario[] = [
       const verified = await run(stage, 'export', '--to', `dir:${lake}`, '--verify')
       expect(verified.includes('as in their manifests'), `the export is verified (${verified})`)
 
-      const ids = await readExport(cluster, lake)
+      const ids = await readExport({ clickhouse: cluster.sql, url: cluster.clickhouse.url() }, lake)
       const found = new Set(ids)
       expect(found.size === ids.length, `each record once (${ids.length - found.size} more)`)
       const visible = await cluster.sql.query<{ id: string }>(

@@ -9,9 +9,11 @@ import {
   type Manifest,
 } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
+import { readExport, readIds } from '@intake/test-kit/read-export'
 import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
 
 const { reject, clickhouse, dataDir, server, insert, intake } = await startServices(t)
+const reader = { clickhouse, url: server.url }
 
 /** A log row that happened and arrived at this time. */
 const at = (time: string, fields: object = {}) =>
@@ -29,52 +31,6 @@ const manifestsOf = (name: string): Manifest[] => {
   return readdirSync(folder)
     .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Manifest)
     .toSorted((a, b) => a.number - b.number)
-}
-
-/** Reads Parquet files back; resolves to the values of one column, in order. */
-async function readBack(
-  folder: string,
-  paths: readonly string[],
-  column = 'id',
-): Promise<string[]> {
-  await clickhouse.command(
-    `CREATE OR REPLACE TABLE intake.read_back (${column} String) ENGINE = MergeTree ORDER BY ()`,
-  )
-  const { username, password } = new URL(server.url)
-  for (const path of paths) {
-    const query = 'INSERT INTO intake.read_back FORMAT Parquet'
-    const response = await fetch(
-      `http://127.0.0.1:${server.port}/?query=${encodeURIComponent(query)}`,
-      {
-        method: 'POST',
-        body: readFileSync(join(folder, path)),
-        headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
-        signal: AbortSignal.timeout(60_000),
-      },
-    )
-    if (!response.ok) throw new Error(await response.text())
-  }
-  const rows = await clickhouse.query<Record<string, string>>(
-    `SELECT ${column} FROM intake.read_back ORDER BY ${column}`,
-  )
-  await clickhouse.command('DROP TABLE intake.read_back')
-  return rows.map((row) => row[column] ?? '')
-}
-
-/** What a reader has after applying all manifests: ids, each as often as it is there. */
-async function readExport(name: string): Promise<string[]> {
-  const idsOf = (pick: (one: Manifest) => { path: string }[]) =>
-    readBack(
-      folderOf(name),
-      manifestsOf(name)
-        .flatMap(pick)
-        .map(({ path }) => path),
-    )
-  const corrected = await idsOf(({ corrections }) => corrections.files)
-  const deleted = new Set(await idsOf(({ deletions }) => deletions.files))
-  const data = await idsOf(({ files }) => files)
-  const left = data.filter((id) => !corrected.includes(id))
-  return [...left, ...corrected].filter((id) => !deleted.has(id)).toSorted()
 }
 
 /** Exports in this process. */
@@ -183,7 +139,7 @@ t.test('what needs too much memory is exported in smaller files', async (t) => {
   await t.rejects(run(0), { code: 241 }, 'one record is too large')
   const made = await run(10)
   t.ok(made.every(({ files }) => files.every(({ rows }) => rows <= 10)))
-  t.same(await readExport(name), await visible())
+  t.same(await readExport(reader, folderOf(name)), await visible())
   const named = made.flatMap(({ files }) => files.map(({ path }) => path))
   const written = filesOf(name).filter((file) => file.endsWith('.parquet'))
   t.same(written, named.toSorted(), 'no whole file is left')
@@ -196,7 +152,7 @@ t.test('each record is in one file, deletions and corrections follow', async (t)
     stdout: '82 records in 2 windows, complete up to 2026-11-20T12:00:00.000Z\n',
   })
   t.match(await intake(to), { code: 0, stdout: 'Nothing to export.\n' })
-  t.same(await readExport('lake'), await visible())
+  t.same(await readExport(reader, folderOf('lake')), await visible())
 
   await reject({ ...dead, device: {} })
   t.match(await intake(['dead-letters', 'replay', '--all']), { code: 0 })
@@ -213,14 +169,8 @@ t.test('each record is in one file, deletions and corrections follow', async (t)
     previous: { path: 'manifests/2.json' },
     dropped_before: { logs: null, feedback: null },
   })
-  t.same(await readExport('lake'), await visible())
-  t.same(
-    await readBack(
-      folderOf('lake'),
-      last.corrections.files.map(({ path }) => path),
-    ),
-    [dead.id],
-  )
+  t.same(await readExport(reader, folderOf('lake')), await visible())
+  t.same(await readIds(reader, folderOf('lake'), last.corrections.files), [dead.id])
 
   // Without a later watermark, an erasure still follows.
   const [other] = await clickhouse.query<{ user: string }>(
@@ -228,7 +178,7 @@ t.test('each record is in one file, deletions and corrections follow', async (t)
   )
   t.match(await intake(['user', 'erase', other!.user, '--yes']), { code: 0 })
   t.match(await intake(to), { stdout: /^0 records in 1 window/ })
-  t.same(await readExport('lake'), await visible())
+  t.same(await readExport(reader, folderOf('lake')), await visible())
   const [row] = await clickhouse.query<{ n: number }>(
     'SELECT count() AS n FROM intake.deletions WHERE deleted_at > now() - 3600',
   )

@@ -180,6 +180,7 @@ t.test('counts outlive their rows, and no recount changes them', async (t) => {
     counts: ['202607'],
   })
   t.equal(await eventsOf(bundle_identifier), 1)
+  t.equal(await number('count() AS n FROM intake.days_raw WHERE toYYYYMM(day) = 202607'), 0)
 })
 
 t.test('an application with a shorter period loses its rows by days, others do not', async (t) => {
