@@ -367,45 +367,28 @@ t.test('purge refuses the id of a key that is unknown and has sent nothing', asy
   t.match(counted, { code: 3, stdout: /^0 rows/ })
 })
 
-t.test('waits for the frames that hold rows of the user, and only for them', async (t) => {
-  const [victim, other] = [user(), user()]
-  const mine = logsOf(victim, 3)
-  await enqueue([...mine, ...logsOf(other, 3)])
-  const [frame] = await keys.lrange('{intake}:logs:wait', 0, -1)
-  await enqueue(logsOf(other, 3))
+for (const shard of [0, 1]) {
+  t.test(`waits for the frames of the user, and no others, in shard ${shard}`, async (t) => {
+    const [victim, other] = [user(), user()]
+    if (shard > 0) await registerShard(keys, shard)
+    const mine = logsOf(victim, 3)
+    await enqueue([...mine, ...logsOf(other, 3)], { shard })
+    await enqueue(logsOf(other, 3), { shard })
+    const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
+    t.match(early, { code: 2, stdout: /INCOMPLETE: 1 frame in Redis/ }, 'out of time')
 
-  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
-  t.equal(early.code, 2, 'out of time')
-  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
-
-  // The erasure runs in this process, so that `progress` shows when it has read the frames.
-  const said: string[] = []
-  const done = eraseHere(victim, { progress: (sentence) => said.push(sentence) })
-  await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
-  await insert('logs', mine)
-  // Removes the frame from the queue, as a worker does after it has stored the rows.
-  await keys.multi().lrem('{intake}:logs:wait', 0, frame!).del(`{intake}:logs:${frame}`).exec()
-  t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
-  t.equal(await rawRows(victim), 0)
-})
-
-t.test('waits for the frames in every shard of the queue', async (t) => {
-  const victim = user()
-  await registerShard(keys, 1)
-  const mine = logsOf(victim, 3)
-  await enqueue(mine, { shard: 1 })
-
-  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
-  t.equal(early.code, 2, 'out of time')
-  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
-
-  await insert('logs', mine)
-  const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })
-  t.teardown(() => source.close())
-  await source.complete((await source.claim())!, { claimNext: false })
-  t.match(await erase('user', 'erase', victim), { complete: true, tombstones: { logs: 3 } })
-  t.equal(await rawRows(victim), 0)
-})
+    // The erasure runs in this process, so that `progress` shows when it has read the frames.
+    const said: string[] = []
+    const done = eraseHere(victim, { progress: (sentence) => said.push(sentence) })
+    await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
+    await insert('logs', mine)
+    const source = createJobSource({ redis: keys, kind: 'logs', shard, onError: t.fail })
+    t.teardown(() => source.close())
+    await source.complete((await source.claim())!, { claimNext: false })
+    t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
+    t.equal(await rawRows(victim), 0)
+  })
+}
 
 t.test('an erasure that was killed is completed by the next one', async (t) => {
   const victim = user()
