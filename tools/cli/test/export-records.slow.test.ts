@@ -223,7 +223,14 @@ t.test('wrong targets are refused', async (t) => {
   await refuse(t, ['--to', 'x', '--kind', 'events'], /Give logs, feedback/)
   await refuse(t, ['--to', 'x', '--every', '10'], /Give a period/)
   await refuse(t, ['--to', 'x', '--analyst', 'nobody'], /no analyst nobody/)
-  const lock = { host: hostname(), pid: process.ppid, until: new Date().toISOString() }
-  writeFileSync(join(folderOf('lake'), 'lock.json'), JSON.stringify(lock))
+  const lock = (ms: number) => {
+    const until = new Date(Date.now() + ms).toISOString()
+    const held = { host: hostname(), pid: process.ppid, until }
+    writeFileSync(join(folderOf('lake'), 'lock.json'), JSON.stringify(held))
+  }
+  lock(60_000)
   await refuse(t, ['--to', folderOf('lake')], /Another export writes into this target/)
+  lock(-1)
+  const later = await intake(['export', '--to', folderOf('lake')])
+  t.match(later, { code: 0 }, 'a process has the number of an exporter that was killed')
 })

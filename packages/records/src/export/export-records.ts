@@ -57,7 +57,7 @@ const epoch = new Date(0).toISOString()
  */
 export async function exportRecords(options: ExportOptions): Promise<Manifest[]> {
   const { target, signal } = options
-  await lock(target)
+  const unlock = await lock(target)
   try {
     const manifests: Manifest[] = []
     let last = await readLast(options)
@@ -77,7 +77,7 @@ export async function exportRecords(options: ExportOptions): Promise<Manifest[]>
       await target.remove(planPath)
     }
   } finally {
-    await target.remove(lockPath)
+    await unlock()
   }
 }
 
@@ -242,7 +242,6 @@ async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFil
       await target.remove(path)
       // A run that repeats this one writes the same files.
       await target.write(planPath, encode({ ...plan, parts }))
-      await writeLock(target)
     } else {
       files.push(await put(target, path, content))
       progress(`${path}: ${content.rows} records`)
@@ -252,14 +251,12 @@ async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFil
   return files
 }
 
-/** Writes a file, and keeps the lock. */
 async function put(
   target: ExportTarget,
   path: string,
   { bytes, rows, sha256 }: Content,
 ): Promise<ExportFile> {
   await target.write(path, bytes)
-  await writeLock(target)
   return { path, rows, sha256 }
 }
 
@@ -279,7 +276,7 @@ async function readDropped(options: ExportOptions): Promise<Manifest['dropped_be
   return dropped
 }
 
-/** A killed exporter leaves its lock; on another machine it counts for this long. */
+/** A killed exporter leaves its lock, which counts for this long, unless its process is known. */
 const leaseMs = 15 * 60_000
 
 interface Lock {
@@ -288,32 +285,39 @@ interface Lock {
   until: string
 }
 
-const writeLock = (target: ExportTarget) =>
-  target.write(
-    lockPath,
-    encode({
-      host: hostname(),
-      pid: process.pid,
-      until: new Date(Date.now() + leaseMs).toISOString(),
-    } satisfies Lock),
-  )
-
-/** @throws {ExportError} if another exporter writes into the target */
-async function lock(target: ExportTarget): Promise<void> {
-  const held = await readJson<Lock>(target, lockPath)
-  const isHeld =
-    held !== undefined &&
-    (held.host === hostname()
-      ? held.pid !== process.pid && isRunning(held.pid)
-      : Date.parse(held.until) > Date.now())
-  if (isHeld) {
-    throw new ExportError(
-      `Another export writes into this target (process ${held.pid} on ${held.host}). If it was killed, wait until ${held.until}.`,
-    )
+/**
+ * Keeps others from writing into the target, however long a statement takes. Resolves to a function
+ * that ends this.
+ * @throws {ExportError} if another exporter writes into the target
+ */
+async function lock(target: ExportTarget): Promise<() => Promise<void>> {
+  const own = { host: hostname(), pid: process.pid }
+  const write = () => {
+    const until = new Date(Date.now() + leaseMs).toISOString()
+    return target.write(lockPath, encode({ ...own, until } satisfies Lock))
   }
-  await writeLock(target)
+  const held = await readJson<Lock>(target, lockPath)
+  if (held !== undefined && Date.parse(held.until) > Date.now()) {
+    const isGone = held.host === own.host && (held.pid === own.pid || !isRunning(held.pid))
+    if (!isGone) {
+      throw new ExportError(
+        `Another export writes into this target (process ${held.pid} on ${held.host}). If it was killed, wait until ${held.until}.`,
+      )
+    }
+  }
+  await write()
   const written = await readJson<Lock>(target, lockPath)
-  if (written?.pid !== process.pid) throw new ExportError('Another export has just begun here.')
+  if (written?.pid !== own.pid) throw new ExportError('Another export has just begun here.')
+  let renewal = Promise.resolve()
+  // If a renewal fails, so does what the export writes, or the next renewal succeeds.
+  const renewals = setInterval(() => {
+    renewal = write().catch(() => undefined)
+  }, leaseMs / 5)
+  return async () => {
+    clearInterval(renewals)
+    await renewal
+    await target.remove(lockPath)
+  }
 }
 
 function isRunning(pid: number): boolean {
