@@ -58,8 +58,12 @@ async function readWaiting(
     const head = `{"kind":"${kind === 'logs' ? 'log' : kind}","state":"waiting",`
     if (rows === undefined) report.unreadableFrames++
     for (const row of rows ?? []) {
-      const parsed = { ...(JSON.parse(row) as ExportedRow), json: head + row.slice(1) }
-      waiting.set(identityOf(parsed), parsed)
+      const { bundle_identifier, time, id, device_uuid, attachments } = JSON.parse(
+        row,
+      ) as ExportedRow
+      const json = head + row.slice(1)
+      const kept = { json, bundle_identifier, time, id, device_uuid, attachments }
+      waiting.set(identityOf(kept), kept)
     }
   }
   return waiting
