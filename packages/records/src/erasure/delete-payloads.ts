@@ -81,56 +81,64 @@ async function deleteRows(
 
 const pollMs = 500
 
+interface Wait {
+  /** In milliseconds of `performance.now()`. */
+  deadline: number
+  progress: (sentence: string) => void
+}
+
 /**
  * Waits until no replaced part is on the disk of a server, or until the deadline. Resolves to the
  * number of parts that are left.
  */
 export async function untilDeleted(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
-  options: {
-    /** In milliseconds of `performance.now()`. */
-    deadline: number
-    leavesReplacedParts: boolean
-    progress: (sentence: string) => void
-  },
+  options: Wait & { leavesReplacedParts: boolean },
 ): Promise<number> {
   const { deadline, leavesReplacedParts, progress } = options
   const stored = erasedTables.map((table) => storedTable(clickhouse, table))
   const tables = [...stored, ...countTables, exampleTable]
+  const { parts } = await untilRewritten(clickhouse, tables, options)
+  if (parts > 0) return parts
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
   let replaced: string[] | undefined
   for (;;) {
-    const { mutations, parts, failure } = await readMutations(clickhouse, tables)
-    if (mutations > 0) {
-      const left = Math.max(parts, 1)
-      if (performance.now() >= deadline) return left
-      progress(`${left} ${plural(left, 'part')} to rewrite${failure && `: ${failure}`}`)
-    } else {
-      const rows = await clickhouse.query<{ part: string }>(oldParts, { tables })
-      const present = new Set(rows.map(({ part }) => part))
-      // Counts only the parts that were old when the last part had been rewritten. Parts that
-      // become old later were replaced by ordinary merges.
-      replaced = [...(replaced ?? present)].filter((part) => present.has(part))
-      const { length } = replaced
-      if (length === 0 || leavesReplacedParts || performance.now() >= deadline) return length
-      progress(`${length} replaced parts on disk; ClickHouse removes them within 10 minutes`)
-    }
+    const rows = await clickhouse.query<{ part: string }>(oldParts, { tables })
+    const present = new Set(rows.map(({ part }) => part))
+    // Counts only the parts that were old when the last part had been rewritten. Parts that become
+    // old later were replaced by ordinary merges.
+    replaced = [...(replaced ?? present)].filter((part) => present.has(part))
+    const { length } = replaced
+    if (length === 0 || leavesReplacedParts || performance.now() >= deadline) return length
+    progress(`${length} replaced parts on disk; ClickHouse removes them within 10 minutes`)
     await pause(pollMs)
   }
 }
 
-export async function readMutations(
+/**
+ * Waits until ClickHouse has done all mutations of tables, whoever began them, or until the
+ * deadline. Resolves to the number of parts that are left, and why.
+ */
+export async function untilRewritten(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   tables: readonly string[],
-): Promise<{ mutations: number; parts: number; failure: string }> {
-  const [found] = await clickhouse.query<{ mutations: number; parts: number; failure: string }>(
-    `SELECT countIf(NOT is_killed) AS mutations, sum(parts_to_do) AS parts,
-       maxIf(latest_fail_reason, NOT is_killed) AS failure
-     FROM ${systemTable(clickhouse, 'mutations')}
-     WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT is_done`,
-    { tables },
-  )
-  return found ?? { mutations: 0, parts: 0, failure: '' }
+  { deadline, progress }: Wait,
+): Promise<{ parts: number; failure: string }> {
+  for (;;) {
+    const [found] = await clickhouse.query<{ mutations: number; parts: number; failure: string }>(
+      `SELECT countIf(NOT is_killed) AS mutations, sum(parts_to_do) AS parts,
+         maxIf(latest_fail_reason, NOT is_killed) AS failure
+       FROM ${systemTable(clickhouse, 'mutations')}
+       WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT is_done`,
+      { tables },
+    )
+    const { mutations = 0, failure = '' } = found ?? {}
+    if (mutations === 0) return { parts: 0, failure }
+    const parts = Math.max(found?.parts ?? 0, 1)
+    if (performance.now() >= deadline) return { parts, failure }
+    progress(`${parts} ${plural(parts, 'part')} to rewrite${failure && `: ${failure}`}`)
+    await pause(pollMs)
+  }
 }
 
 export async function countStored(

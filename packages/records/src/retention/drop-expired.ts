@@ -1,8 +1,7 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import { pause } from '@intake/runtime'
 import { alterStored, storedTable, systemTable, tombstoneVer } from '@intake/schema'
-import { readMutations } from '../erasure/delete-payloads.ts'
+import { untilRewritten } from '../erasure/delete-payloads.ts'
 import { removeObjectsOf } from '../erasure/remove-objects.ts'
 import type { Condition } from '../erasure/subject.ts'
 import type { Services } from '../services.ts'
@@ -94,36 +93,25 @@ export async function deleteExpiredRows(
   const condition = conditionOf(scope)
   // Objects first, because the rows say which they are.
   const objects = scope.kind === 'feedback' ? await removeObjectsOf(services, condition) : 0
+  const untilDone = async (table: string) => {
+    const deadline = performance.now() + options.timeoutMs
+    const wait = { deadline, progress: () => undefined }
+    const left = await untilRewritten(clickhouse, [storedTable(clickhouse, table)], wait)
+    if (left.parts === 0) return
+    throw new Error(
+      `ClickHouse is still rewriting intake.${table}: run intake retention apply again later. ${left.failure}`,
+    )
+  }
   for (const month of options.months) {
     for (const table of partitioned[scope.kind]) {
-      await untilRewritten(clickhouse, table, options.timeoutMs)
+      // Also what an earlier command has begun.
+      await untilDone(table)
       const remove = `DELETE IN PARTITION ID '${month}' WHERE ${condition.sql} SETTINGS mutations_sync = 0`
       await clickhouse.command(alterStored(clickhouse, table, remove), condition.params)
-      await untilRewritten(clickhouse, table, options.timeoutMs)
+      await untilDone(table)
     }
   }
   return objects
-}
-
-const pollMs = 500
-
-/** Waits until ClickHouse has done all mutations of a table, also those of an earlier command. */
-async function untilRewritten(
-  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
-  table: string,
-  timeoutMs: number,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const { mutations, failure } = await readMutations(clickhouse, [storedTable(clickhouse, table)])
-    if (mutations === 0) return
-    if (performance.now() >= deadline) {
-      throw new Error(
-        `ClickHouse is still rewriting intake.${table}: run intake retention apply again later. ${failure}`,
-      )
-    }
-    await pause(pollMs)
-  }
 }
 
 /** Dead letters, also resolved ones, that failed before `before`. Tombstones are kept. */
