@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
-import t from 'tap'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import t, { type Test } from 'tap'
+import { claimInstallation } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { until } from '@intake/test-kit/until'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 
-const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+const redis = openRedis(t, await ownRedis(t))
 const store = createApiKeyStore({ redis })
 await claimInstallation(redis, 'test')
-t.teardown(() => redis.disconnect())
 
 const redisKey = '{intake}:api-keys'
+
+/** Watches the keys until the test ends; every error and unreadable name fails the test. */
+function watch(t: Test, options: Partial<Parameters<typeof watchApiKeys>[0]> = {}) {
+  const fail = (found: unknown) => t.fail(String(found))
+  const watching = { store, intervalMs: 10, onError: fail, onUnreadable: fail }
+  const directory = watchApiKeys({ ...watching, ...options })
+  t.teardown(() => directory.close())
+  return directory
+}
 
 t.test('a key is shown at creation and stored only as a hash', async (t) => {
   const { key, secret } = await store.create({ name: 'app', bundleIdentifiers: ['com.example'] })
@@ -49,13 +57,7 @@ t.test('a bundle identifier is kept as gateways compare it', async (t) => {
 })
 
 t.test('a directory follows creation, expiry and revocation', async (t) => {
-  const directory = watchApiKeys({
-    store,
-    intervalMs: 10,
-    onError: (error) => t.fail(String(error)),
-    onUnreadable: (names) => t.fail(String(names)),
-  })
-  t.teardown(() => directory.close())
+  const directory = watch(t)
   const { key, secret } = await store.create({ name: 'new' })
   await until('the key is known', () => directory.find(secret)?.id === key.id)
   t.equal(directory.find(`${secret}x`), undefined)
@@ -91,16 +93,13 @@ t.test('a Redis that has lost its data is an error, not an empty list of keys', 
 t.test('a directory keeps the last known keys while the store is unavailable', async (t) => {
   let isDown = false
   let failures = 0
-  const directory = watchApiKeys({
+  const directory = watch(t, {
     store: {
       ...store,
       revision: () => (isDown ? Promise.reject(new Error('down')) : store.revision()),
     },
-    intervalMs: 5,
     onError: () => failures++,
-    onUnreadable: (names) => t.fail(String(names)),
   })
-  t.teardown(() => directory.close())
   t.equal(directory.isLoaded(), false)
   const { secret } = await store.create({ name: 'kept' })
   await until('the key is known', () => directory.find(secret) !== undefined)
@@ -111,13 +110,11 @@ t.test('a directory keeps the last known keys while the store is unavailable', a
 
 t.test('keys that cannot be read at first are retried with growing pauses', async (t) => {
   const attempts: number[] = []
-  const directory = watchApiKeys({
+  watch(t, {
     store: { ...store, load: () => Promise.reject(new Error('down')) },
     intervalMs: 300,
     onError: () => attempts.push(performance.now()),
-    onUnreadable: (names) => t.fail(String(names)),
   })
-  t.teardown(() => directory.close())
   await until('five attempts have failed', () => attempts.length === 5)
   // Allows 10 ms, because timers may fire slightly early. Timers that fire late do not matter here.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
@@ -128,17 +125,14 @@ t.test('keys are read again only after a change, and at least every ten minutes'
   const { keys } = await store.load()
   let revision = 'first'
   let readings = 0
-  const directory = watchApiKeys({
+  watch(t, {
     store: {
       revision: () => Promise.resolve(revision),
       load: () => Promise.resolve({ keys, unreadable: new Map(), count: ++readings }),
     },
     intervalMs: 2_000,
-    onError: (error) => t.fail(String(error)),
-    onUnreadable: (names) => t.fail(String(names)),
     clock,
   })
-  t.teardown(() => directory.close())
   await clock.advance(60_000)
   t.equal(readings, 1)
   revision = 'second'
@@ -154,12 +148,14 @@ t.test('every change of a key changes the revision', async (t) => {
   const revisions = [await store.revision()]
   const { key } = await store.create({ name: 'revised' })
   revisions.push(await store.revision())
-  await store.set(key.id, { name: 'renamed' })
-  revisions.push(await store.revision())
-  await store.setState(key.id, 'suspended')
-  revisions.push(await store.revision())
-  await store.setState(key.id, 'revoked')
-  revisions.push(await store.revision())
+  for (const change of [
+    () => store.set(key.id, { name: 'renamed' }),
+    () => store.setState(key.id, 'suspended'),
+    () => store.setState(key.id, 'revoked'),
+  ]) {
+    await change()
+    revisions.push(await store.revision())
+  }
   t.equal(new Set(revisions).size, 5)
   await redis.del('{intake}:installation')
   await t.rejects(store.revision(), /belongs to no installation/)
@@ -223,9 +219,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
   for (const [json, name] of cases) {
     await write(field, json)
     const found: string[][] = []
-    const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }
-    const directory = watchApiKeys({ ...watching, onUnreadable: (names) => found.push(names) })
-    t.teardown(() => directory.close())
+    const directory = watch(t, { onUnreadable: (names) => found.push(names) })
     await until('the keys are read', () => found.length > 0)
     t.equal(directory.find(healthy.secret)?.id, healthy.key.id, json)
     t.equal(directory.find(secret), undefined, json)
@@ -245,9 +239,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
 t.test('a gateway that knows a key still accepts it when its entry is damaged', async (t) => {
   const { key, secret } = await store.create({ name: 'known' })
   let unreadable = 0
-  const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }
-  const directory = watchApiKeys({ ...watching, onUnreadable: () => unreadable++ })
-  t.teardown(() => directory.close())
+  const directory = watch(t, { onUnreadable: () => unreadable++ })
   await until('the key is known', () => directory.find(secret) !== undefined)
   const field = await fieldOf(key.id)
   const entry = await redis.hget(redisKey, field)
@@ -285,35 +277,26 @@ t.test('a key that an earlier version has stored works as before', async (t) => 
   t.match(await store.create({ name: 'again', secret }), { created: false, key: { id: key.id } })
 })
 
-t.test(
-  'to earlier gateways a suspended key looks revoked, and no longer when resumed',
-  async (t) => {
-    const { key } = await store.create({ name: 'leaked' })
-    const field = await fieldOf(key.id)
-    const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
-    t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
-    t.type((await stored()).revokedAt, 'string')
-    const { suspendedAt } = (await store.load()).keys.get(field)!
-    t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
-    await store.set(key.id, { name: 'renamed' })
-    t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
-    await store.setState(key.id, 'active')
-    t.equal((await stored()).revokedAt, null)
-    await store.setState(key.id, 'suspended')
-    await store.setState(key.id, 'revoked')
-    t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })
-    t.equal(await store.setState(key.id, 'active'), undefined, 'for good')
-  },
-)
+t.test('earlier gateways see a suspended key as revoked, until it is resumed', async (t) => {
+  const { key } = await store.create({ name: 'leaked' })
+  const field = await fieldOf(key.id)
+  const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
+  t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
+  t.type((await stored()).revokedAt, 'string')
+  const { suspendedAt } = (await store.load()).keys.get(field)!
+  t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
+  await store.set(key.id, { name: 'renamed' })
+  t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
+  await store.setState(key.id, 'active')
+  t.equal((await stored()).revokedAt, null)
+  await store.setState(key.id, 'suspended')
+  await store.setState(key.id, 'revoked')
+  t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })
+  t.equal(await store.setState(key.id, 'active'), undefined, 'for good')
+})
 
 t.test('a directory finds a suspended key, so that its senders learn what it is', async (t) => {
-  const directory = watchApiKeys({
-    store,
-    intervalMs: 10,
-    onError: (error) => t.fail(String(error)),
-    onUnreadable: (names) => t.fail(String(names)),
-  })
-  t.teardown(() => directory.close())
+  const directory = watch(t)
   const { key, secret } = await store.create({ name: 'suspended' })
   await store.setState(key.id, 'suspended')
   await until('it is known', () => typeof directory.find(secret)?.suspendedAt === 'string')

@@ -1,11 +1,9 @@
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createApiKeyStore, createPolicyStore, createWaitingEntries } from '../src/index.ts'
 
-const { url } = await ownRedis(t)
-const redis = connectRedis({ url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 await redis.set('{intake}:installation', 'one')
 const keys = createApiKeyStore({ redis, who: 'ana' })
 const policy = createPolicyStore({ redis, who: 'ana' })

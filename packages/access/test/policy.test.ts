@@ -1,17 +1,35 @@
 import { createHmac, createSecretKey, hash, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createPolicyStore, rulesMax, suppressedMax, watchPolicy } from '../src/index.ts'
 
-const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 const store = createPolicyStore({ redis })
 const dayMs = 24 * 60 * 60 * 1000
 
-const fail = (t: Test) => (found: unknown) => t.fail(String(found))
+/** Watches the policy until the test ends; every error and unreadable name fails the test. */
+function watch(t: Test, options: Partial<Parameters<typeof watchPolicy>[0]> = {}) {
+  const fail = (found: unknown) => t.fail(String(found))
+  const policy = watchPolicy({
+    store,
+    intervalMs: 20,
+    onError: fail,
+    onUnreadable: fail,
+    ...options,
+  })
+  t.teardown(() => policy.close())
+  return policy
+}
+
+/** Like `watch`, and waits until the policy has been read. */
+async function watchLoaded(...args: Parameters<typeof watch>) {
+  const policy = watch(...args)
+  await until('it is loaded', () => policy.isLoaded())
+  return policy
+}
 
 const sender = (fields: object = {}) => ({
   bundle_identifier: 'com.example.app',
@@ -30,8 +48,7 @@ t.test('a Redis that has lost its data is not a policy', async (t) => {
 
 t.test('a gateway learns whom it must not store, and for how long', async (t) => {
   await claimInstallation(redis, randomUUID())
-  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
-  t.teardown(() => policy.close())
+  const policy = watch(t)
   t.notOk(policy.isLoaded())
   await until('it is loaded', () => policy.isLoaded())
   t.notOk(policy.isSuppressed(sender()))
@@ -65,9 +82,7 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
 
 t.test('what was dropped is refused, even when the period becomes longer', async (t) => {
   const nowMs = Date.parse('2026-11-23T00:00:00Z')
-  const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) }
-  const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
-  t.teardown(() => policy.close())
+  const policy = watch(t, { wallMs: () => nowMs })
   await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
   await until('it knows', () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs)
   await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
@@ -85,47 +100,35 @@ t.test('what was dropped is refused, even when the period becomes longer', async
   t.equal(policy.retentionMs('feedback', 'com.example.app'), undefined)
 })
 
-t.test(
-  'an application can have a shorter period, also after it becomes longer again',
-  async (t) => {
-    const nowMs = Date.parse('2026-11-23T12:00:00Z')
-    const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: () => {} }
-    const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
-    t.teardown(() => policy.close())
-    const days = (bundle: string) => (policy.retentionMs('feedback', bundle) ?? Infinity) / dayMs
-    // A name that looks like a field of another application.
-    for (const bundle of ['com.example.app', 'dropped-until:com.example.app']) {
-      await store.setRetention('feedback', 7, bundle)
-      await until('it knows', () => days(bundle) === 7)
-      t.equal(days('com.example.other'), Infinity)
-      await store.noteDropped('feedback', new Date('2026-11-16T00:00:00Z'), bundle)
-      await store.setRetention('feedback', undefined, bundle)
-      await until('it is longer again', () => days(bundle) === 7.5)
-    }
-    await store.setRetention('feedback', 30, 'com.example.other')
-    await until('it knows', () => days('com.example.other') === 30)
-    await store.setRetention('feedback', 20)
-    await until('the general one is shorter', () => days('com.example.other') === 20)
-    await store.setRetention('feedback', undefined)
-    const field = 'feedback:dropped-until:com.example.other'
-    await redis.hset('{intake}:retention', field, 'none')
-    const unreadable: string[][] = []
-    const other = watchPolicy({
-      ...watching,
-      onUnreadable: (names) => unreadable.push(names),
-      wallMs: () => nowMs,
-    })
-    t.teardown(() => other.close())
-    await until('it is read', () => other.isLoaded())
-    t.equal(
-      other.retentionMs('feedback', 'com.example.other'),
-      dayMs / 2,
-      'the current day remains',
-    )
-    t.same(unreadable, [[`the field ${field} of {intake}:retention`]])
-    await redis.hdel('{intake}:retention', field)
-  },
-)
+t.test('an application can have a shorter period, also if it is longer again', async (t) => {
+  const nowMs = Date.parse('2026-11-23T12:00:00Z')
+  const policy = watch(t, { wallMs: () => nowMs, onUnreadable: () => {} })
+  const days = (bundle: string) => (policy.retentionMs('feedback', bundle) ?? Infinity) / dayMs
+  // A name that looks like a field of another application.
+  for (const bundle of ['com.example.app', 'dropped-until:com.example.app']) {
+    await store.setRetention('feedback', 7, bundle)
+    await until('it knows', () => days(bundle) === 7)
+    t.equal(days('com.example.other'), Infinity)
+    await store.noteDropped('feedback', new Date('2026-11-16T00:00:00Z'), bundle)
+    await store.setRetention('feedback', undefined, bundle)
+    await until('it is longer again', () => days(bundle) === 7.5)
+  }
+  await store.setRetention('feedback', 30, 'com.example.other')
+  await until('it knows', () => days('com.example.other') === 30)
+  await store.setRetention('feedback', 20)
+  await until('the general one is shorter', () => days('com.example.other') === 20)
+  await store.setRetention('feedback', undefined)
+  const field = 'feedback:dropped-until:com.example.other'
+  await redis.hset('{intake}:retention', field, 'none')
+  const unreadable: string[][] = []
+  const other = await watchLoaded(t, {
+    onUnreadable: (names) => unreadable.push(names),
+    wallMs: () => nowMs,
+  })
+  t.equal(other.retentionMs('feedback', 'com.example.other'), dayMs / 2, 'the current day remains')
+  t.same(unreadable, [[`the field ${field} of {intake}:retention`]])
+  await redis.hdel('{intake}:retention', field)
+})
 
 t.test('a policy that has not changed is not read again', async (t) => {
   const { revision } = (await store.load())!
@@ -151,9 +154,7 @@ t.test('a policy that has not changed is not read again', async (t) => {
 const drop = (event: string) => ({ action: 'drop', match: { event } }) as const
 
 t.test('a gateway learns of rules, and counts on when others change', async (t) => {
-  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
-  t.teardown(() => policy.close())
-  await until('it is loaded', () => policy.isLoaded())
+  const policy = await watchLoaded(t)
   t.same(policy.rules().active, [])
   t.equal(policy.rules().forSender('logs', 'key_1', sender({ device: {} }) as never), undefined)
   const rule = await store.addRule(drop('noise'), 'ana@ops')
@@ -175,19 +176,14 @@ t.test('a gateway learns of rules, and counts on when others change', async (t) 
 
 t.test('a rule that cannot be read is not followed, unless it was before', async (t) => {
   const names: string[][] = []
-  const watching = { store, intervalMs: 20, onError: fail(t) }
-  const before = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
-  t.teardown(() => before.close())
-  await until('it is loaded', () => before.isLoaded())
+  const before = await watchLoaded(t, { onUnreadable: (found) => names.push(found) })
   const { id } = before.rules().active[0]!.rule
   await redis.hset('{intake}:rules', id, '{"id":"of a later version"}')
   await redis.set('{intake}:policy:revision', randomUUID())
   await until('it is reported', () => names.length > 0)
   t.same(names[0], [`the entry ${id} of {intake}:rules`])
   t.equal(before.rules().active[0]?.rule.id, id)
-  const after = watchPolicy({ ...watching, onUnreadable: () => {} })
-  t.teardown(() => after.close())
-  await until('it is loaded', () => after.isLoaded())
+  const after = await watchLoaded(t, { onUnreadable: () => {} })
   t.same(after.rules().active, [])
   t.equal(await store.removeRule(id), 'unreadable')
 })
@@ -217,41 +213,31 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
 
 const retentionKey = '{intake}:retention'
 
-t.test(
-  'a period that cannot be read is none; what was dropped is refused all the same',
-  async (t) => {
-    const nowMs = Date.parse('2026-11-23T00:00:00Z')
-    const damaged = ['', 'ninety', '90d', '-5', '1e3', 'null', '{}', ' 7', '9'.repeat(16)]
-    for (const value of damaged) {
-      await redis.hset(retentionKey, { logs: value, feedback: '7', shape: 'of a later version' })
-      await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
-      await redis.set('{intake}:policy:revision', randomUUID())
-      const names: string[][] = []
-      const watching = { store, intervalMs: 20, onError: fail(t), wallMs: () => nowMs }
-      const policy = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
-      t.teardown(() => policy.close())
-      await until('it is loaded', () => policy.isLoaded())
-      t.equal(policy.retentionMs('logs', 'com.example.app'), 22 * dayMs, value)
-      t.equal(
-        policy.retentionMs('feedback', 'com.example.app'),
-        7 * dayMs,
-        'the other is not harmed',
-      )
-      t.same(names, [['the field logs of {intake}:retention']])
-      policy.close()
-    }
-  },
-)
+t.test('a period that cannot be read is none; what was dropped is still refused', async (t) => {
+  const nowMs = Date.parse('2026-11-23T00:00:00Z')
+  const damaged = ['', 'ninety', '90d', '-5', '1e3', 'null', '{}', ' 7', '9'.repeat(16)]
+  for (const value of damaged) {
+    await redis.hset(retentionKey, { logs: value, feedback: '7', shape: 'of a later version' })
+    await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
+    await redis.set('{intake}:policy:revision', randomUUID())
+    const names: string[][] = []
+    const policy = await watchLoaded(t, {
+      wallMs: () => nowMs,
+      onUnreadable: (found) => names.push(found),
+    })
+    t.equal(policy.retentionMs('logs', 'com.example.app'), 22 * dayMs, value)
+    t.equal(policy.retentionMs('feedback', 'com.example.app'), 7 * dayMs, 'the other is not harmed')
+    t.same(names, [['the field logs of {intake}:retention']])
+    policy.close()
+  }
+})
 
 t.test('if it cannot be read what was dropped, all that can have been is refused', async (t) => {
   const nowMs = Date.parse('2026-11-23T06:00:00Z')
   for (const value of ['', 'never', '-1', '1e99', '[]', '9'.repeat(15), '9'.repeat(40)]) {
     await redis.hset(retentionKey, { logs: '0', 'logs:dropped-until': value })
     await redis.set('{intake}:policy:revision', randomUUID())
-    const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: () => {} }
-    const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
-    t.teardown(() => policy.close())
-    await until('it is loaded', () => policy.isLoaded())
+    const policy = await watchLoaded(t, { wallMs: () => nowMs, onUnreadable: () => {} })
     t.equal(
       policy.retentionMs('logs', 'com.example.app'),
       22.25 * dayMs,
@@ -270,22 +256,17 @@ t.test('a suppressed sender remains suppressed, even if entries are damaged', as
   await redis.del('{intake}:suppressed')
   await store.suppress(user)
   const [field] = await redis.hkeys('{intake}:suppressed')
-  const policy = () =>
-    watchPolicy({ store, intervalMs: 20, onError: () => {}, onUnreadable: fail(t) })
+  const policy = () => watchLoaded(t, { onError: () => {} })
   for (const value of ['', 'garbage', '{"v":2}']) {
     await redis.hset('{intake}:suppressed', { [field!]: value, '': value, garbage: value })
-    const watched = policy()
-    t.teardown(() => watched.close())
-    await until('it is loaded', () => watched.isLoaded())
+    const watched = await policy()
     t.ok(watched.isSuppressed(sender({ unique_user_id: user.id })), value)
     t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
     watched.close()
   }
   // From here on, the list itself is damaged. A gateway that starts now accepts nothing; a gateway
   // that already runs keeps the list that it has read.
-  const before = policy()
-  t.teardown(() => before.close())
-  await until('it is loaded', () => before.isLoaded())
+  const before = await policy()
   await redis
     .multi()
     .set('{intake}:suppressed', 'x')
@@ -321,11 +302,9 @@ t.test('whom an earlier version suppressed remains suppressed, beside others', a
   const { salt } = (await store.load())!
   await redis.hset('{intake}:suppressed', earlierHash(salt, earlier), '2026-01-01')
   await redis.set('{intake}:policy:revision', randomUUID())
-  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
-  t.teardown(() => policy.close())
+  const policy = await watchLoaded(t)
   const isSuppressed = ({ id }: { id: string }) =>
     policy.isSuppressed(sender({ unique_user_id: id }))
-  await until('it is loaded', () => policy.isLoaded())
   t.ok(isSuppressed(earlier))
   t.notOk(isSuppressed(later))
 
@@ -341,35 +320,27 @@ t.test('whom an earlier version suppressed remains suppressed, beside others', a
   await store.unsuppress(later)
 })
 
-t.test(
-  'if the secret is lost, a running gateway keeps it, one that starts says so, and it is not replaced',
-  async (t) => {
-    const user = { kind: 'user', id: randomUUID() } as const
-    await store.suppress(user)
-    const names: string[][] = []
-    const watch = () =>
-      watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: (n) => names.push(n) })
-    const running = watch()
-    t.teardown(() => running.close())
-    await until('it is loaded', () => running.isLoaded())
-    await redis.multi().del('{intake}:rules').set('{intake}:policy:revision', randomUUID()).exec()
-    await until('it is read again', () => names.length > 0)
-    t.ok(running.isSuppressed(sender({ unique_user_id: user.id })))
-    const started = watch()
-    t.teardown(() => started.close())
-    await until('it is loaded', () => started.isLoaded())
-    t.same(names, [['the field secret of {intake}:rules'], ['the field secret of {intake}:rules']])
-    const changes: (() => Promise<unknown>)[] = [
-      () => store.suppress(user),
-      () => store.unsuppress(user),
-      () => store.addRule(drop('noise'), 'ana@ops'),
-      () => store.subjectKey(),
-    ]
-    for (const change of changes)
-      await t.rejects(change(), { message: /the field secret of \{intake\}:rules is lost/ })
-    t.equal(await redis.hget('{intake}:rules', 'secret'), null)
-    await redis.del('{intake}:suppressed')
-    await store.subjectKey()
-    t.ok(await redis.hget('{intake}:rules', 'secret'), 'nothing depends on it any more')
-  },
-)
+t.test('a lost secret is kept by running gateways, reported, and not replaced', async (t) => {
+  const user = { kind: 'user', id: randomUUID() } as const
+  await store.suppress(user)
+  const names: string[][] = []
+  const start = () => watchLoaded(t, { onUnreadable: (found) => names.push(found) })
+  const running = await start()
+  await redis.multi().del('{intake}:rules').set('{intake}:policy:revision', randomUUID()).exec()
+  await until('it is read again', () => names.length > 0)
+  t.ok(running.isSuppressed(sender({ unique_user_id: user.id })))
+  await start()
+  t.same(names, [['the field secret of {intake}:rules'], ['the field secret of {intake}:rules']])
+  const changes: (() => Promise<unknown>)[] = [
+    () => store.suppress(user),
+    () => store.unsuppress(user),
+    () => store.addRule(drop('noise'), 'ana@ops'),
+    () => store.subjectKey(),
+  ]
+  for (const change of changes)
+    await t.rejects(change(), { message: /the field secret of \{intake\}:rules is lost/ })
+  t.equal(await redis.hget('{intake}:rules', 'secret'), null)
+  await redis.del('{intake}:suppressed')
+  await store.subjectKey()
+  t.ok(await redis.hget('{intake}:rules', 'secret'), 'nothing depends on it any more')
+})

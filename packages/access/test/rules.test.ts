@@ -112,23 +112,20 @@ t.test('drop decides alone, then the lowest rate; changes add up', async (t) => 
   })
 })
 
-t.test(
-  'a lower rate keeps some of the devices of a higher one, about as many as it says',
-  async (t) => {
-    const devices = Array.from({ length: 20_000 }, () => randomUUID())
-    const kept = (rate: number) => {
-      const rules = compile([{ action: 'sample', rate, match: {} }])
-      return devices.filter((device_uuid) => {
-        const of = rules.forSender('logs', 'key_1', sender({}, { device_uuid }))
-        return of?.judge('a')?.outcome === 'accepted'
-      })
-    }
-    const [few, many] = [kept(0.1), new Set(kept(0.5))]
-    t.ok(few.every((device) => many.has(device)))
-    t.ok(Math.abs(few.length - 2_000) < 300, `${few.length} of 20,000`)
-    t.ok(Math.abs(many.size - 10_000) < 500, `${many.size} of 20,000`)
-  },
-)
+t.test('a lower rate keeps some devices of a higher one, as many as it says', async (t) => {
+  const devices = Array.from({ length: 20_000 }, () => randomUUID())
+  const kept = (rate: number) => {
+    const rules = compile([{ action: 'sample', rate, match: {} }])
+    return devices.filter((device_uuid) => {
+      const of = rules.forSender('logs', 'key_1', sender({}, { device_uuid }))
+      return of?.judge('a')?.outcome === 'accepted'
+    })
+  }
+  const [few, many] = [kept(0.1), new Set(kept(0.5))]
+  t.ok(few.every((device) => many.has(device)))
+  t.ok(Math.abs(few.length - 2_000) < 300, `${few.length} of 20,000`)
+  t.ok(Math.abs(many.size - 10_000) < 500, `${many.size} of 20,000`)
+})
 
 t.test('the share of a device is the same in either case of its UUID', async (t) => {
   const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
@@ -138,64 +135,58 @@ t.test('the share of a device is the same in either case of its UUID', async (t)
 const editPath = (value: unknown, path: string, change: Change) =>
   editPaths(value, [{ path, change, onChange() {} }])
 
-t.test(
-  'a path finds every form in which queries see it, and changes nothing in place',
-  async (t) => {
-    const cases: [sent: unknown, left: unknown][] = [
-      [{ email: 'a', x: 1 }, { x: 1 }],
-      [{ user: { email: 'a', x: 1 } }, { user: { email: 'a', x: 1 } }],
-      [{ x: [{ email: 'a' }] }, { x: [{ email: 'a' }] }],
-    ]
-    for (const [sent, left] of cases) {
-      const copy = structuredClone(sent)
-      t.same(
-        editPath(sent, 'email', () => undefined),
-        left,
-      )
-      t.same(sent, copy)
-    }
-    for (const sent of [
-      { user: { email: 'a', x: 1 } },
-      { 'user.email': 'a', user: { x: 1 } },
-      { 'user%2Eemail': 'a', user: { x: 1 } },
-      { user: [{ email: 'a', x: 1 }] },
-      [{ user: [[{ email: 'a', x: 1 }]] }],
-    ]) {
-      t.notMatch(JSON.stringify(editPath(sent, 'user.email', () => undefined)), 'email')
-      t.match(JSON.stringify(editPath(sent, 'user.email', () => 'h')), '"h"')
-    }
-    for (const sent of [
-      {},
-      { user: null },
-      { user: 1 },
-      { users: { email: 1 } },
-      { user: { email: null } },
-    ]) {
-      t.equal(
-        editPath(sent, 'user.email', () => undefined),
-        sent,
-        'the same object',
-      )
-    }
-  },
-)
+t.test('a path finds every form that queries see, and changes nothing in place', async (t) => {
+  const cases: [sent: unknown, left: unknown][] = [
+    [{ email: 'a', x: 1 }, { x: 1 }],
+    [{ user: { email: 'a', x: 1 } }, { user: { email: 'a', x: 1 } }],
+    [{ x: [{ email: 'a' }] }, { x: [{ email: 'a' }] }],
+  ]
+  for (const [sent, left] of cases) {
+    const copy = structuredClone(sent)
+    t.same(
+      editPath(sent, 'email', () => undefined),
+      left,
+    )
+    t.same(sent, copy)
+  }
+  for (const sent of [
+    { user: { email: 'a', x: 1 } },
+    { 'user.email': 'a', user: { x: 1 } },
+    { 'user%2Eemail': 'a', user: { x: 1 } },
+    { user: [{ email: 'a', x: 1 }] },
+    [{ user: [[{ email: 'a', x: 1 }]] }],
+  ]) {
+    t.notMatch(JSON.stringify(editPath(sent, 'user.email', () => undefined)), 'email')
+    t.match(JSON.stringify(editPath(sent, 'user.email', () => 'h')), '"h"')
+  }
+  for (const sent of [
+    {},
+    { user: null },
+    { user: 1 },
+    { users: { email: 1 } },
+    { user: { email: null } },
+  ]) {
+    t.equal(
+      editPath(sent, 'user.email', () => undefined),
+      sent,
+      'the same object',
+    )
+  }
+})
 
-t.test(
-  'a path covers the dotted names below it, and may be written as queries print it',
-  async (t) => {
-    const remove = (params: object, path: string) => {
-      const rules = compile([{ action: 'remove', path, match: {} }])
-      const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
-      return JSON.stringify(applyEdits(params, 'params', ruling))
-    }
-    for (const params of [{ user: { email: 1 } }, { 'user.email': 1 }, { 'user%2Eemail': 1 }]) {
-      t.equal(remove(params, 'params.user'), '{}')
-      t.equal(remove({ a: [{ ...params }] }, 'params.a.user'), '{"a":[{}]}')
-      t.notMatch(remove(params, 'params.user%2Eemail'), 'email')
-      t.equal(remove(params, 'params.use'), JSON.stringify(params))
-    }
-  },
-)
+t.test('a path covers dotted names below it, also as queries print them', async (t) => {
+  const remove = (params: object, path: string) => {
+    const rules = compile([{ action: 'remove', path, match: {} }])
+    const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
+    return JSON.stringify(applyEdits(params, 'params', ruling))
+  }
+  for (const params of [{ user: { email: 1 } }, { 'user.email': 1 }, { 'user%2Eemail': 1 }]) {
+    t.equal(remove(params, 'params.user'), '{}')
+    t.equal(remove({ a: [{ ...params }] }, 'params.a.user'), '{"a":[{}]}')
+    t.notMatch(remove(params, 'params.user%2Eemail'), 'email')
+    t.equal(remove(params, 'params.use'), JSON.stringify(params))
+  }
+})
 
 t.test('at most a thousand values of a part are hashed, and the rest removed', async (t) => {
   const rules = compile([
@@ -339,16 +330,13 @@ t.test('a rule that cannot be right is refused', async (t) => {
   t.equal(findRuleProblem({ action: 'hash', path: 'device.serial', match: {} }), undefined)
 })
 
-t.test(
-  'a stored rule hashes a field that has become a number: it is removed instead',
-  async (t) => {
-    const rule = asRule({ action: 'hash', path: 'device.serial', match: {} })
-    t.same(parseRule(JSON.stringify(rule)), rule, 'a field without a column is hashed')
-    const typed = JSON.stringify({ ...rule, path: 'device.version_code' })
-    t.same(parseRule(typed), { ...rule, action: 'remove', path: 'device.version_code' })
-    t.equal(parseRule(JSON.stringify({ ...rule, path: 1 })), undefined)
-  },
-)
+t.test('a rule to hash a field that has become a number removes it instead', async (t) => {
+  const rule = asRule({ action: 'hash', path: 'device.serial', match: {} })
+  t.same(parseRule(JSON.stringify(rule)), rule, 'a field without a column is hashed')
+  const typed = JSON.stringify({ ...rule, path: 'device.version_code' })
+  t.same(parseRule(typed), { ...rule, action: 'remove', path: 'device.version_code' })
+  t.equal(parseRule(JSON.stringify({ ...rule, path: 1 })), undefined)
+})
 
 t.test('a stored rule to sample without a condition remains in force', (t) => {
   const rule = asRule({ action: 'sample', rate: 0.1, match: {} })

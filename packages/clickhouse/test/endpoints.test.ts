@@ -46,16 +46,13 @@ const connect = (t: Test, urls: string[], options: object = {}) => {
 const insert = (clickhouse: ReturnType<typeof connect>) =>
   clickhouse.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
 
-t.test(
-  'an endpoint that refuses connections is left for the next one, and left alone',
-  async (t) => {
-    const [away, up] = ['http://u:p@127.0.0.1:1', await serve(t, stores)]
-    const clickhouse = connect(t, [away, up.url])
-    await insert(clickhouse)
-    await insert(clickhouse)
-    t.equal(up.queries.length, 2)
-  },
-)
+t.test('an endpoint that refuses connections is left, and left alone', async (t) => {
+  const [away, up] = ['http://u:p@127.0.0.1:1', await serve(t, stores)]
+  const clickhouse = connect(t, [away, up.url])
+  await insert(clickhouse)
+  await insert(clickhouse)
+  t.equal(up.queries.length, 2)
+})
 
 t.test('an endpoint that cannot write is left, and not asked again at once', async (t) => {
   const [full, up] = [await serve(t, fails(243)), await serve(t, stores)]
@@ -78,19 +75,16 @@ t.test('when none is left, the error is that of the last', async (t) => {
   t.equal((await failureOf(insert(connect(t, [first.url, second.url])))).code, 242)
 })
 
-t.test(
-  'an insert without a response is killed where it was sent, and goes elsewhere next',
-  async (t) => {
-    const [mute, up] = [await serve(t, silent), await serve(t, stores)]
-    const clickhouse = connect(t, [mute.url, up.url], { requestTimeoutMs: 1_000 })
-    await failureOf(insert(clickhouse))
-    const [sent, kill] = mute.queries
-    t.equal(kill?.get('param_queryId'), sent?.get('query_id'))
-    t.equal(up.queries.length, 0)
-    await insert(clickhouse)
-    t.equal(up.queries.length, 1)
-  },
-)
+t.test('an insert without a response is killed, and goes elsewhere next', async (t) => {
+  const [mute, up] = [await serve(t, silent), await serve(t, stores)]
+  const clickhouse = connect(t, [mute.url, up.url], { requestTimeoutMs: 1_000 })
+  await failureOf(insert(clickhouse))
+  const [sent, kill] = mute.queries
+  t.equal(kill?.get('param_queryId'), sent?.get('query_id'))
+  t.equal(up.queries.length, 0)
+  await insert(clickhouse)
+  t.equal(up.queries.length, 1)
+})
 
 t.test('a quorum and the settings of a cluster are sent only when they are set', async (t) => {
   const up = await serve(t, stores)

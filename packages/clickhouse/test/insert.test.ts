@@ -14,6 +14,14 @@ import { failureOf, feedbackRow, logRow, member, startServer } from '../../schem
 const { server, connect } = await startServer(t)
 const clickhouse = connect(t)
 
+/** Inserts rows into the logs; the other rows are further members of the same body. */
+const insertLogs = (rows: object[], ...others: object[][]) =>
+  clickhouse.insertRows({
+    table: 'logs',
+    members: [rows, ...others].map(member),
+    rows: [rows, ...others].flat().length,
+  })
+
 const countOf = async (table: string, ids: readonly string[]) => {
   const [row] = await clickhouse.query<{ n: number }>(
     `SELECT count() AS n FROM intake.${table} WHERE id IN ({ids:Array(UUID)})`,
@@ -34,11 +42,7 @@ const listen = async (t: Test, listener: RequestListener, requestTimeoutMs = 60_
 
 t.test('concatenated gzip members are one insert', async (t) => {
   const rows = [logRow(), logRow(), logRow()]
-  await clickhouse.insertRows({
-    table: 'logs',
-    members: [member(rows.slice(0, 1)), member(rows.slice(1))],
-    rows: 3,
-  })
+  await insertLogs(rows.slice(0, 1), rows.slice(1))
   const ids = rows.map(({ id }) => id)
   t.equal(await countOf('logs', ids), 3)
   const parts = await clickhouse.query(
@@ -49,22 +53,18 @@ t.test('concatenated gzip members are one insert', async (t) => {
 })
 
 t.test('a field that the schema does not know is not treated as an error of the row', async (t) => {
-  const row = logRow({ column_of_tomorrow: 1 })
-  const insert = clickhouse.insertRows({ table: 'logs', members: [member([row])], rows: 1 })
-  t.match(await failureOf(insert), { kind: 'operator', code: 117 })
+  const insert = (fields: object) => failureOf(insertLogs([logRow(fields)]))
+  t.match(await insert({ column_of_tomorrow: 1 }), { kind: 'operator', code: 117 })
   const known = deviceFields.map(({ name, kind }) => [name, kind === 'texts' ? [] : null])
-  const full = logRow({ device: { ...Object.fromEntries(known), field_of_tomorrow: 1 } })
-  const second = clickhouse.insertRows({ table: 'logs', members: [member([full])], rows: 1 })
-  t.match(await failureOf(second), { kind: 'operator', code: 117 })
+  const device = { ...Object.fromEntries(known), field_of_tomorrow: 1 }
+  t.match(await insert({ device }), { kind: 'operator', code: 117 })
   const text = 'Code: 117. DB::Exception: Unknown field found'
-  const spoofed = logRow({ device: { os: [text] } })
-  const other = clickhouse.insertRows({ table: 'logs', members: [member([spoofed])], rows: 1 })
-  t.match(await failureOf(other), { kind: 'rejected' })
+  t.match(await insert({ device: { os: [text] } }), { kind: 'rejected' })
 })
 
 t.test('a column with a default has it when a row lacks the value', async (t) => {
   const rows = [logRow(), logRow({ sample_rate: null }), logRow({ sample_rate: 0.25 })]
-  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 3 })
+  await insertLogs(rows)
   const ids = rows.map(({ id }) => id)
   const sql = `SELECT sample_rate, ver = 10000000000000 - toUnixTimestamp64Milli(received_at) AS v
     FROM intake.logs_raw WHERE id IN ({ids:Array(UUID)}) ORDER BY indexOf({ids:Array(UUID)}, id)`
@@ -79,8 +79,7 @@ t.test('an insert is stored as one part or not at all, even if it has many rows'
   // ClickHouse reads blocks of at most 65,409 rows.
   const fields = { request_id: randomUUID(), device_uuid: randomUUID() }
   const good = Array.from({ length: 70_000 }, () => logRow(fields))
-  const members = [member(good), member([logRow({ ...fields, event: 5 })])]
-  const insert = clickhouse.insertRows({ table: 'logs', members, rows: 70_001 })
+  const insert = insertLogs(good, [logRow({ ...fields, event: 5 })])
   t.match(await failureOf(insert), { kind: 'rejected' })
   const stored = () =>
     clickhouse.query(
@@ -89,7 +88,7 @@ t.test('an insert is stored as one part or not at all, even if it has many rows'
       fields,
     )
   t.same(await stored(), [{ rows: 0, parts: 0 }])
-  await clickhouse.insertRows({ table: 'logs', members: members.slice(0, 1), rows: 70_000 })
+  await insertLogs(good)
   t.same(await stored(), [{ rows: 70_000, parts: 1 }])
 })
 
@@ -108,8 +107,7 @@ t.test('a redelivered row is twice in the raw table and once in the view', async
 
 t.test('a tombstone hides its row, also after a redelivery', async (t) => {
   const row = logRow()
-  const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
-  await clickhouse.insertRows(insert)
+  await insertLogs([row])
   await clickhouse.command(
     `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
      SELECT id, time, bundle_identifier, device_uuid, 18446744073709551615, 1
@@ -117,16 +115,14 @@ t.test('a tombstone hides its row, also after a redelivery', async (t) => {
     { id: row.id },
   )
   t.equal(await countOf('logs', [row.id]), 0)
-  await clickhouse.insertRows(insert)
+  await insertLogs([row])
   t.equal(await countOf('logs', [row.id]), 0)
 })
 
 t.test('the view shows the version of a record that was accepted first', async (t) => {
   const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
   const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
-  for (const rows of [[later], [first], [later]]) {
-    await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
-  }
+  for (const row of [later, first, later]) await insertLogs([row])
   const shown = () =>
     clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', { id: first.id })
   t.same(await shown(), [{ event: 'first' }])
@@ -136,12 +132,11 @@ t.test('the view shows the version of a record that was accepted first', async (
 
 t.test('the same id from two devices or two applications is two records', async (t) => {
   const row = logRow()
-  const rows = [
+  await insertLogs([
     row,
     { ...row, device_uuid: logRow().device_uuid },
     { ...row, bundle_identifier: 'com.example.other' },
-  ]
-  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 3 })
+  ])
   t.equal(await countOf('logs', [row.id]), 3)
 })
 
@@ -152,8 +147,7 @@ t.test('rejected: a time that differs from the time in the id, or no application
     { bundle_identifier: '' },
   ]
   for (const bad of bads) {
-    const insert = { table: 'logs', members: [member([logRow(bad)])], rows: 1 } as const
-    t.match(await failureOf(clickhouse.insertRows(insert)), { kind: 'rejected', code: 469 })
+    t.match(await failureOf(insertLogs([logRow(bad)])), { kind: 'rejected', code: 469 })
   }
 })
 
@@ -178,11 +172,8 @@ t.test('rejected: one bad row causes the rejection of all rows', async (t) => {
     { ...logRow(), device: { supported_abis: 'x86' } },
     { ...logRow(), device: { build_time: '2026-02-30T00:00:00.000Z' } },
   ]
-  const first = member(rows)
   for (const bad of bads) {
-    const insert = { table: 'logs', members: [first, member([bad])], rows: 20_001 } as const
-    const error = await failureOf(clickhouse.insertRows(insert))
-    t.equal(error.kind, 'rejected', JSON.stringify(bad))
+    t.match(await failureOf(insertLogs(rows, [bad])), { kind: 'rejected' }, JSON.stringify(bad))
   }
   t.equal(await countOf('logs', [good.id]), 0)
 })
@@ -229,8 +220,7 @@ t.test('damaged zstd and another coding are rejected, truncated zstd is noticed'
 })
 
 t.test('operator: a column or table is missing', async (t) => {
-  const insert = (row: object) =>
-    failureOf(clickhouse.insertRows({ table: 'logs', members: [member([row])], rows: 1 }))
+  const insert = (row: object) => failureOf(insertLogs([row]))
   t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'operator', code: 10 })
 
   await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO elsewhere')
@@ -263,30 +253,26 @@ t.test('retry: too many parts', async (t) => {
 })
 
 t.test('an error reveals row contents only in serverText', async (t) => {
-  const members = [member([logRow({ id: 'secret-of-the-user' })])]
-  const error = await failureOf(clickhouse.insertRows({ table: 'logs', members, rows: 1 }))
+  const error = await failureOf(insertLogs([logRow({ id: 'secret-of-the-user' })]))
   t.equal(error.message, 'ClickHouse responded with 376 (CANNOT_PARSE_UUID)')
   t.notMatch(JSON.stringify(error) + String(error.stack), 'secret-of-the-user')
   t.match(error.serverText, /^Code: 376/)
 })
 
-t.test(
-  'split: no response within the timeout; a repeated insert is still stored once',
-  async (t) => {
-    const hurried = connect(t, { requestTimeoutMs: 300 })
-    const row = logRow()
-    const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
-    kill(server.pid, 'SIGSTOP')
-    const elapsedMs = startStopwatch(t)
-    const error = await failureOf(hurried.insertRows(insert)).finally(() => {
-      kill(server.pid, 'SIGCONT')
-    })
-    t.match(error, { kind: 'split', message: 'No response from ClickHouse within 300 ms' })
-    t.ok(elapsedMs() < 2_000)
-    await clickhouse.insertRows(insert)
-    t.equal(await countOf('logs', [row.id]), 1)
-  },
-)
+t.test('split: no response in time; a repeated insert is stored once', async (t) => {
+  const hurried = connect(t, { requestTimeoutMs: 300 })
+  const row = logRow()
+  const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
+  kill(server.pid, 'SIGSTOP')
+  const elapsedMs = startStopwatch(t)
+  const error = await failureOf(hurried.insertRows(insert)).finally(() => {
+    kill(server.pid, 'SIGCONT')
+  })
+  t.match(error, { kind: 'split', message: 'No response from ClickHouse within 300 ms' })
+  t.ok(elapsedMs() < 2_000)
+  await clickhouse.insertRows(insert)
+  t.equal(await countOf('logs', [row.id]), 1)
+})
 
 t.test('split: the response begins and then stalls', async (t) => {
   const client = await listen(t, (_, res) => res.write('1'), 100)
@@ -373,7 +359,7 @@ t.test('retry or split: a response that is not a confirmation', async (t) => {
 })
 
 t.test('an insert that times out is killed, so that it uses no memory', async (t) => {
-  await clickhouse.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
+  await insertLogs([logRow()])
   // Makes an insert take longer than its timeout, even on a fast machine.
   await clickhouse.command(
     `ALTER TABLE intake.logs_raw MODIFY SETTING

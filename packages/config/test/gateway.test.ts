@@ -13,15 +13,12 @@ t.test('the defaults do not contradict each other', async () => {
   checkGatewayConfig(defaults)
 })
 
-t.test(
-  'an invalid URL is reported together with all other problems, without its value',
-  async (t) => {
-    const wrong = { PORT: 'abc', RATE_LIMIT_MAX: '-1', REDIS_URL: 'foo', S3_ENDPOINT: 'bar' }
-    t.throws(() => load(wrong), {
-      message: /^(?=.*PORT)(?=.*RATE_LIMIT_MAX)(?=.*REDIS_URL)(?=.*S3_ENDPOINT)(?!.*(foo|bar))/,
-    })
-  },
-)
+t.test('an invalid URL is reported with all other problems, without its value', async (t) => {
+  const wrong = { PORT: 'abc', RATE_LIMIT_MAX: '-1', REDIS_URL: 'foo', S3_ENDPOINT: 'bar' }
+  t.throws(() => load(wrong), {
+    message: /^(?=.*PORT)(?=.*RATE_LIMIT_MAX)(?=.*REDIS_URL)(?=.*S3_ENDPOINT)(?!.*(foo|bar))/,
+  })
+})
 
 t.test('CONNECTIONS_MAX allows at least one request', async (t) => {
   t.throws(() => load({ CONNECTIONS_MAX: '1' }), ConfigError)
@@ -46,11 +43,8 @@ t.test('the memory for requests must fit the largest request of each kind', asyn
   })
 })
 
-t.test(
-  'only a Redis Cluster has several shards, because workers serve them only there',
-  async (t) => {
-    const shards = { QUEUE_SHARDS: '2' }
-    t.throws(() => checkGatewayConfig(load(shards)), { message: /QUEUE_SHARDS .* Redis Cluster/ })
-    checkGatewayConfig(load({ ...shards, REDIS_URL: 'rediss+cluster://a:6379,b:6379' }))
-  },
-)
+t.test('only a Redis Cluster has several shards, which workers serve there', async (t) => {
+  const shards = { QUEUE_SHARDS: '2' }
+  t.throws(() => checkGatewayConfig(load(shards)), { message: /QUEUE_SHARDS .* Redis Cluster/ })
+  checkGatewayConfig(load({ ...shards, REDIS_URL: 'rediss+cluster://a:6379,b:6379' }))
+})

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 import t from 'tap'
 import { byCause } from '../src/problem-catalogue.ts'
-import { createLogger, Registry } from '@intake/runtime/process'
+import { Registry } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { logTo } from '@intake/test-kit/log-to'
 import { adminRoutes, createRate, notKnown, pollCheck, startProblems } from '../src/index.ts'
 import { helpOf, problemCatalogue, type ProblemCode } from '../src/problem-catalogue.ts'
 
@@ -22,11 +23,7 @@ function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'state
     },
     noted: ['locks_lost'],
     states,
-    log: createLogger({
-      name: 'test',
-      level: 'info',
-      destination: { write: (line) => void lines.push(JSON.parse(line)) },
-    }),
+    log: logTo((line) => void lines.push(JSON.parse(line))),
     metrics,
     clock,
     wallMs: () => noon + clock.now(),
@@ -48,7 +45,7 @@ t.test('the state of a problem can change while it is present', async (t) => {
   const problems = startProblems({
     checks: { redis_connection: () => 'no response of a server' },
     states: { redis_connection: () => state },
-    log: createLogger({ name: 'test', level: 'silent' }),
+    log: logTo(() => {}),
     metrics: new Registry(),
     clock: createTestClock(),
   })
@@ -221,7 +218,7 @@ t.test('a worker that takes nothing is not alive', async (t) => {
   const metrics = new Registry()
   const problems = startProblems({
     checks: { worker_stuck: () => 'frames of logs wait' },
-    log: createLogger({ name: 'test', level: 'fatal' }),
+    log: logTo(() => {}),
     metrics,
   })
   t.teardown(() => problems.close())

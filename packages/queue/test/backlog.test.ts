@@ -1,13 +1,12 @@
 import t, { type Test } from 'tap'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
 import { createJobSource } from '../src/consume.ts'
 import { createFrameProducer, createJobSink } from '../src/produce.ts'
 
-const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 
 const noon = Date.UTC(2026, 10, 23, 12)
 const hourMs = 3_600_000

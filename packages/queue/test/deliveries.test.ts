@@ -1,15 +1,14 @@
 import t, { type Test } from 'tap'
-import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createDeliverySink, startDeliveries } from '../src/consume.ts'
 
 const server = await ownRedis(t)
 
 /** Creates a queue that has started one delivery, which never ends by itself. */
 async function startEndless(t: Test, { isAbortable }: { isAbortable: boolean }) {
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   await redis.flushall()
   const errors: string[] = []
   let begun = 0
@@ -50,8 +49,7 @@ t.test('closing ends although Redis does not respond, which is reported', async 
 })
 
 t.test('the only attempt of a delivery is its last', async (t) => {
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   await redis.flushall()
   await redis.hset('{intake}:hook:meta', 'wanted', 1)
   const failures: object[] = []

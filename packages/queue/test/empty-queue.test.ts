@@ -144,25 +144,22 @@ t.test('frames in hand do not wait for a trickle of others', async (t) => {
   consumer.close()
 })
 
-t.test(
-  'a claim whose response is late delays a batch by ten seconds, and is not lost',
-  async (t) => {
-    const { clock, asked, consumer, add, errors } = build({ firstClaimMs: 12_000 })
-    add(2)
-    const first = consumer.take(limits)
-    await clock.advance(11_000)
-    const batch = await first
-    t.equal(batch?.frames.length, 1, 'the response in time')
-    t.match(errors, [/a claim/])
-    await batch?.complete()
-    await clock.advance(2_000)
-    const second = consumer.take(limits)
-    await clock.advance(5_000)
-    const late = await second
-    t.ok(late?.frames.length, 'the late one')
-    await late?.complete()
-    t.ok(asked.claim >= 2)
-    consumer.close()
-    t.equal(await consumer.take(limits), undefined)
-  },
-)
+t.test('a claim with a late response delays a batch by 10 s, and is not lost', async (t) => {
+  const { clock, asked, consumer, add, errors } = build({ firstClaimMs: 12_000 })
+  add(2)
+  const first = consumer.take(limits)
+  await clock.advance(11_000)
+  const batch = await first
+  t.equal(batch?.frames.length, 1, 'the response in time')
+  t.match(errors, [/a claim/])
+  await batch?.complete()
+  await clock.advance(2_000)
+  const second = consumer.take(limits)
+  await clock.advance(5_000)
+  const late = await second
+  t.ok(late?.frames.length, 'the late one')
+  await late?.complete()
+  t.ok(asked.claim >= 2)
+  consumer.close()
+  t.equal(await consumer.take(limits), undefined)
+})

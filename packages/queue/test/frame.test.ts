@@ -20,21 +20,18 @@ t.test('a frame of either coding is unchanged after a round trip through JSON', 
   }
 })
 
-t.test(
-  'every Node decompresses large zstd frames, and detects a frame that is cut off',
-  async (t) => {
-    const large = Array.from(
-      { length: 20_000 },
-      (_, n) => `{"n":${n},"m":${(n * 7919) % 1e6}}\n`,
-    ).join('')
-    const compressed = compress(Buffer.from(large))
-    t.equal(decompress(compressed).toString(), large)
-    for (const { coding, bytes } of [gzip, zstd, compressed]) {
-      t.throws(() => decompress({ coding, bytes: bytes.subarray(0, -3) }))
-      t.throws(() => decompress({ coding, bytes: Buffer.from('neither') }))
-    }
-  },
-)
+t.test('every Node decompresses large zstd frames, and detects cut ones', async (t) => {
+  const large = Array.from(
+    { length: 20_000 },
+    (_, n) => `{"n":${n},"m":${(n * 7919) % 1e6}}\n`,
+  ).join('')
+  const compressed = compress(Buffer.from(large))
+  t.equal(decompress(compressed).toString(), large)
+  for (const { coding, bytes } of [gzip, zstd, compressed]) {
+    t.throws(() => decompress({ coding, bytes: bytes.subarray(0, -3) }))
+    t.throws(() => decompress({ coding, bytes: Buffer.from('neither') }))
+  }
+})
 
 t.test('a frame of gzip is what versions without other codings write and read', async (t) => {
   t.match(createFrame({ rows: 1, jsonBytes: 8, ...gzip }), {
@@ -54,21 +51,18 @@ t.test('a frame names its trace, and is read without one or with what else is th
   t.notOk('traceparent' in createFrame({ ...frame, traceparent: undefined }))
 })
 
-t.test(
-  'an unknown version, missing fields and changed bytes are not accepted as a frame',
-  async (t) => {
-    const good = createFrame({ rows: 1, jsonBytes: 8, ...gzip })
-    const bad: unknown[] = [
-      null,
-      'text',
-      {},
-      { ...good, v: 1 },
-      { ...good, jsonBytes: undefined },
-      { ...good, rows: undefined },
-      { ...good, gzip: undefined },
-      { ...good, gzip: undefined, brotli: good.gzip },
-      { ...good, gzip: gzipSync('{"a":2}\n').toString('base64') },
-    ]
-    for (const data of bad) t.throws(() => openFrame(data), FrameError)
-  },
-)
+t.test('an unknown version, missing fields and changed bytes are no frame', async (t) => {
+  const good = createFrame({ rows: 1, jsonBytes: 8, ...gzip })
+  const bad: unknown[] = [
+    null,
+    'text',
+    {},
+    { ...good, v: 1 },
+    { ...good, jsonBytes: undefined },
+    { ...good, rows: undefined },
+    { ...good, gzip: undefined },
+    { ...good, gzip: undefined, brotli: good.gzip },
+    { ...good, gzip: gzipSync('{"a":2}\n').toString('base64') },
+  ]
+  for (const data of bad) t.throws(() => openFrame(data), FrameError)
+})

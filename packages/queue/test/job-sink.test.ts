@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createJobSink } from '../src/produce.ts'
 
 const server = await ownRedis(t)
 
 t.test('closing does not wait for a queue that Redis does not let open', async (t) => {
-  const redis = connectRedis({ url: server.url, role: 'producer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server, 'producer')
   await once(redis, 'ready')
   process.kill(server.pid, 'SIGSTOP')
   t.teardown(() => process.kill(server.pid, 'SIGCONT'))

@@ -1,13 +1,11 @@
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createJobSource } from '../src/consume.ts'
 import { readOldestWaiting } from '../src/index.ts'
 import { createFrameProducer, createJobSink, type JobSink } from '../src/produce.ts'
 
-const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 
 const noon = Date.UTC(2026, 10, 28, 12)
 const shards = [0, 1]

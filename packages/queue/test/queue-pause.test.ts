@@ -1,13 +1,12 @@
 import t from 'tap'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createQueuedFrames, defineReadBacklogs } from '../src/index.ts'
 import { createJobSource, createQueuePause } from '../src/consume.ts'
 import { createJobSink } from '../src/produce.ts'
 
-const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 await claimInstallation(redis, 'test')
 const { pause, resume } = createQueuePause({ redis })
 const readBacklogs = defineReadBacklogs({ redis })

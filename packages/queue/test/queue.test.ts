@@ -5,11 +5,12 @@ import { compress, decompress } from '@intake/queue/frame'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
 import type { RecordKind } from '@intake/contract'
-import { claimInstallation, connectRedis, type Redis } from '@intake/redis'
+import { claimInstallation, type Redis, type RedisRole } from '@intake/redis'
 import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import {
   defineReadBacklogs,
   queueNames,
@@ -23,8 +24,7 @@ import { createFrameProducer, createJobSink } from '../src/produce.ts'
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
 
-const monitor = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
-t.teardown(() => monitor.disconnect())
+const monitor = openRedis(t, redisServer)
 await claimInstallation(monitor, 'test')
 const readBacklogs = defineReadBacklogs({ redis: monitor })
 const readBacklog = async () => (await readBacklogs())?.queues.logs
@@ -37,11 +37,7 @@ const frame = (text: string): NewFrame => ({
 })
 const soon = (ms = 60_000) => performance.now() + ms
 
-function connect(t: Test, role: 'producer' | 'consumer'): Redis {
-  const redis = connectRedis({ url: redisServer.url, role, onError: () => {} })
-  t.teardown(() => redis.disconnect())
-  return redis
-}
+const connect = (t: Test, role: RedisRole) => openRedis(t, redisServer, role)
 
 function createProducer(t: Test, redis: Redis, kind: RecordKind = 'logs') {
   const sink = createJobSink({ redis, kind })
@@ -220,80 +216,70 @@ t.test('released frames are handed out again at once, in their order', async (t)
   await again?.complete()
 })
 
-t.test(
-  'a postponed frame is handed out later; the others of its batch are completed',
-  async (t) => {
-    const { producer, redis } = produce(t)
-    for (const text of ['bad', 'good']) await producer.add(frame(text), soon())
-    const { consumer } = createConsumer(t)
-    const batch = await consumer.take(wide)
-    const [bad] = batch?.frames ?? []
-    if (bad !== undefined) await batch?.postpone(bad, 50)
-    await batch?.complete()
-    t.match(await readBacklog(), { waiting: 0, active: 0, delayed: 1 })
-    const again = await consumer.take(wide)
-    t.same(texts(again?.frames ?? []), ['bad'])
-    await again?.complete()
-    await untilEmpty(redis)
-  },
-)
+t.test('a postponed frame is handed out later; the others are completed', async (t) => {
+  const { producer, redis } = produce(t)
+  for (const text of ['bad', 'good']) await producer.add(frame(text), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take(wide)
+  const [bad] = batch?.frames ?? []
+  if (bad !== undefined) await batch?.postpone(bad, 50)
+  await batch?.complete()
+  t.match(await readBacklog(), { waiting: 0, active: 0, delayed: 1 })
+  const again = await consumer.take(wide)
+  t.same(texts(again?.frames ?? []), ['bad'])
+  await again?.complete()
+  await untilEmpty(redis)
+})
 
-t.test(
-  'claimed frames that were not handed out are released when the consumer closes',
-  async (t) => {
-    const { producer, redis } = produce(t)
-    for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
-    const { consumer } = createConsumer(t)
-    const batch = await consumer.take({ ...wide, framesMax: 8 })
-    // While more frames wait, completing a batch claims a new frame for each completed frame.
-    await batch?.complete()
-    t.equal((await readBacklog())?.active, 8)
-    consumer.close()
-    t.equal(await consumer.take(wide), undefined)
-    t.match(await readBacklog(), { waiting: 32, active: 0, delayed: 0 })
-    const { consumer: next } = createConsumer(t)
-    const rest = await next.take(wide)
-    t.equal(rest?.frames.length, 32)
-    t.equal(texts(rest?.frames ?? [])[0], '8')
-    await rest?.complete()
-    await untilEmpty(redis)
-  },
-)
+t.test('claimed frames that were not handed out are released at the end', async (t) => {
+  const { producer, redis } = produce(t)
+  for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take({ ...wide, framesMax: 8 })
+  // While more frames wait, completing a batch claims a new frame for each completed frame.
+  await batch?.complete()
+  t.equal((await readBacklog())?.active, 8)
+  consumer.close()
+  t.equal(await consumer.take(wide), undefined)
+  t.match(await readBacklog(), { waiting: 32, active: 0, delayed: 0 })
+  const { consumer: next } = createConsumer(t)
+  const rest = await next.take(wide)
+  t.equal(rest?.frames.length, 32)
+  t.equal(texts(rest?.frames ?? [])[0], '8')
+  await rest?.complete()
+  await untilEmpty(redis)
+})
 
 t.test('queue_unavailable before the deadline if Redis was never reached', async (t) => {
-  const redis = connectRedis({ url: 'redis://127.0.0.1:1', role: 'producer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, { url: 'redis://127.0.0.1:1' }, 'producer')
   const producer = createProducer(t, redis)
   const elapsedMs = startStopwatch(t)
   await t.rejects(producer.add(frame('x'), soon(300)), { code: 'queue_unavailable' })
   t.ok(elapsedMs() < 1_000)
 })
 
-t.test(
-  'outcome_unknown before the deadline while Redis is frozen; the frame arrives once',
-  async (t) => {
-    const { producer, redis } = produce(t)
-    await once(redis, 'ready')
-    await producer.add(frame('warm-up'), soon())
-    kill(redisServer.pid, 'SIGSTOP')
-    try {
-      await t.rejects(producer.add(frame('maybe'), soon(500)), { code: 'outcome_unknown' })
-    } finally {
-      kill(redisServer.pid, 'SIGCONT')
-    }
-    const { producer: next } = produce(t)
-    await next.add(frame('last'), soon())
-    const taken: string[] = []
-    await new Promise<void>((resolve) => {
-      consume(t, async (one) => {
-        taken.push(decompress(one).toString())
-        if (taken.includes('maybe') && taken.includes('last')) resolve()
-      })
+t.test('outcome_unknown in time while Redis is frozen; the frame arrives once', async (t) => {
+  const { producer, redis } = produce(t)
+  await once(redis, 'ready')
+  await producer.add(frame('warm-up'), soon())
+  kill(redisServer.pid, 'SIGSTOP')
+  try {
+    await t.rejects(producer.add(frame('maybe'), soon(500)), { code: 'outcome_unknown' })
+  } finally {
+    kill(redisServer.pid, 'SIGCONT')
+  }
+  const { producer: next } = produce(t)
+  await next.add(frame('last'), soon())
+  const taken: string[] = []
+  await new Promise<void>((resolve) => {
+    consume(t, async (one) => {
+      taken.push(decompress(one).toString())
+      if (taken.includes('maybe') && taken.includes('last')) resolve()
     })
-    await untilEmpty(redis)
-    t.equal(taken.filter((content) => content === 'maybe').length, 1)
-  },
-)
+  })
+  await untilEmpty(redis)
+  t.equal(taken.filter((content) => content === 'maybe').length, 1)
+})
 
 t.test('after queue_unavailable, the abandoned attempt stores nothing later', async (t) => {
   const redis = connect(t, 'producer')

@@ -1,11 +1,6 @@
 import t, { type Test } from 'tap'
-import {
-  connectRedis,
-  createConnectionCheck,
-  pollRedisState,
-  type Redis,
-  type RedisRole,
-} from '@intake/redis'
+import { createConnectionCheck, pollRedisState, type RedisRole } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { systemClock } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
@@ -18,11 +13,7 @@ import { createFrameProducer, createJobSink } from '../src/produce.ts'
 const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 1 })
 t.teardown(() => cluster.close())
 
-function open(t: Test, role: RedisRole): Redis {
-  const redis = connectRedis({ url: cluster.url, role, onError: () => undefined })
-  t.teardown(() => redis.disconnect())
-  return redis
-}
+const open = (t: Test, role: RedisRole) => openRedis(t, cluster, role)
 
 const frame = () => {
   const row = Buffer.from('{"a":1}\n')

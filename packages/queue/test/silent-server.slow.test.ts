@@ -1,8 +1,9 @@
 import t from 'tap'
-import { connectRedis, primaryOf } from '@intake/redis'
+import { primaryOf } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { shardPrefix } from '../src/index.ts'
 import { resolves, shards, startShardedProducer, tags } from './shards/sharded-producer.ts'
 
@@ -19,8 +20,7 @@ t.test('while a server of other shards is silent or refuses, frames are accepted
   const primaries = await Promise.all(tags.map((tag) => cluster.primaryOf(tag)))
   const other = primaries.find((primary) => primary !== main)!
   const ofOther = shards.filter((shard) => primaries[shard] === other)
-  const operator = connectRedis({ url: other.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => operator.disconnect())
+  const operator = openRedis(t, other)
   const outages: Record<string, { begin(): unknown; end(): unknown; reason: string }> = {
     frozen: {
       begin: () => other.process.freeze(),

@@ -4,6 +4,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { connectRedis, createConnectionCheck, whileConnected } from '../src/index.ts'
 
 t.test('no command is kept while there is no connection', async (t) => {
@@ -34,8 +35,7 @@ t.test('that a cluster has lost a primary, and refuses everything, is the reason
   const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 0 })
   t.teardown(() => cluster.close())
   const [first, second] = cluster.servers
-  const operator = connectRedis({ url: first!.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => operator.disconnect())
+  const operator = openRedis(t, first!)
   await second!.process.kill()
   // Waits for this before it connects, because a connection that is ready remains ready while the
   // cluster refuses commands.

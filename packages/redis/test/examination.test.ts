@@ -4,7 +4,8 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { createRedisServer, type RedisServer } from '@intake/test-kit/redis-server'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
-import { claimInstallation, connectRedis, createExamination, primaryOf } from '../src/index.ts'
+import { openRedis } from '@intake/test-kit/open-redis'
+import { claimInstallation, createExamination, primaryOf } from '../src/index.ts'
 
 const [primaryPort, replicaPort] = await freePorts(2)
 const primary = await createRedisServer({ dataDir: createDataDir(t), port: primaryPort! })
@@ -15,12 +16,10 @@ const replica = await createRedisServer({
 })
 t.teardown(() => Promise.all([primary, replica].map((one) => one.process.kill())))
 await Promise.all([primary.process.start(), replica.process.start()])
-const operator = connectRedis({ url: primary.url, role: 'consumer', onError: () => {} })
-t.teardown(() => operator.disconnect())
+const operator = openRedis(t, primary)
 
 async function open(t: Test, { url }: RedisServer) {
-  const redis = connectRedis({ url, role: 'producer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, { url }, 'producer')
   await until('it is connected', () => redis.status === 'ready')
   return redis
 }
@@ -66,8 +65,7 @@ t.test('a socket that is replaced during the examination does not pass', async (
 
 t.test('a Redis that refuses to be examined does not pass', async (t) => {
   await claimInstallation(operator, 'one')
-  const observer = connectRedis({ url: replica.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => observer.disconnect())
+  const observer = openRedis(t, replica)
   await until('the replica has the mark', async () => {
     return (await observer.get('{intake}:installation')) === 'one'
   })

@@ -3,13 +3,12 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import {
-  connectRedis,
   createConnectionCheck,
   findWriteRefusal,
   pollRedisState,
-  type Redis,
   type RedisRole,
 } from '../src/index.ts'
 
@@ -45,11 +44,7 @@ async function openAddress(t: Test) {
   }
 }
 
-function open(t: Test, url: string, role: RedisRole): Redis {
-  const redis = connectRedis({ url, role, onError: () => {} })
-  t.teardown(() => redis.disconnect())
-  return redis
-}
+const open = (t: Test, url: string, role: RedisRole) => openRedis(t, { url }, role)
 
 /** Makes one of the two servers the primary, and the other its replica. */
 async function promote(t: Test, primary: { port: number; url: string }): Promise<void> {

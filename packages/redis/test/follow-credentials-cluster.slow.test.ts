@@ -4,13 +4,13 @@ import { createSecret } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { connectRedis } from '../src/index.ts'
 
 t.test('a connection to a cluster changes the user on every node', async (t) => {
   const servers = await startRedisCluster({ dataDir: createDataDir(t), replicas: 0 })
   t.teardown(() => servers.close())
-  const owner = connectRedis({ url: servers.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => owner.disconnect())
+  const owner = openRedis(t, servers)
   await until('it is connected', () => owner.status === 'ready')
   const onEachNode = <Result>(
     run: (node: ReturnType<Cluster['nodes']>[number]) => Promise<Result>,

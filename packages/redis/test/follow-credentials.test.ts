@@ -3,12 +3,12 @@ import { startRedis } from '@intake/local'
 import { createSecret } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { connectRedis, type Server } from '../src/connect.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => server.stop())
-const owner = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => owner.disconnect())
+const owner = openRedis(t, server)
 
 const urlOf = (user: string, password: string) =>
   `redis://${user}:${encodeURIComponent(password)}@127.0.0.1:${server.port}`

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
@@ -27,17 +28,14 @@ async function observe(t: Test, condition: (state: RedisState) => boolean): Prom
   }
 }
 
-t.test(
-  'a durable Redis has no violations, and no installation mark until one is set',
-  async (t) => {
-    const state = await observe(t, () => true)
-    t.match(state, { writeRefusal: undefined, durabilityViolations: [], installation: null })
-    t.ok(state.memoryUsed > 0 && state.memoryUsed < 0.5)
-    t.equal(await claimInstallation(redis, 'one'), 'one')
-    t.equal(await claimInstallation(redis, 'two'), 'one', 'the first mark is kept')
-    await observe(t, ({ installation }) => installation === 'one')
-  },
-)
+t.test('a durable Redis has no violations, and no mark until one is set', async (t) => {
+  const state = await observe(t, () => true)
+  t.match(state, { writeRefusal: undefined, durabilityViolations: [], installation: null })
+  t.ok(state.memoryUsed > 0 && state.memoryUsed < 0.5)
+  t.equal(await claimInstallation(redis, 'one'), 'one')
+  t.equal(await claimInstallation(redis, 'two'), 'one', 'the first mark is kept')
+  await observe(t, ({ installation }) => installation === 'one')
+})
 
 t.test('settings that lose records are in the state', async (t) => {
   await redis.config('SET', 'appendfsync', 'everysec')
@@ -68,24 +66,20 @@ t.test('the state follows the used share of memory', async (t) => {
   await redis.del('large')
 })
 
-t.test(
-  'settings that cannot be read are a violation, unless the operator asserts them',
-  async (t) => {
-    await redis.call('ACL', 'SETUSER', 'managed', 'on', '>managed', '~*', '+@all', '-config')
-    const url = new URL(server.url)
-    url.username = 'managed'
-    url.password = 'managed'
-    const managed = connectRedis({ url: url.href, role: 'producer', onError: () => {} })
-    t.teardown(() => managed.disconnect())
-    const stateWhen = async (assertsDurability: boolean) => {
-      const onError = () => {}
-      const poll = pollRedisState({ redis: managed, intervalMs: 10, assertsDurability, onError })
-      t.teardown(() => poll.close())
-      return until('the state is known', () => poll.state())
-    }
-    const unknown = await stateWhen(false)
-    t.match(unknown.durabilityViolations, [/set REDIS_DURABILITY=asserted/])
-    t.equal(unknown.isDurabilityAsserted, false)
-    t.match(await stateWhen(true), { durabilityViolations: [], isDurabilityAsserted: true })
-  },
-)
+t.test('settings that cannot be read are a violation, unless asserted', async (t) => {
+  await redis.call('ACL', 'SETUSER', 'managed', 'on', '>managed', '~*', '+@all', '-config')
+  const url = new URL(server.url)
+  url.username = 'managed'
+  url.password = 'managed'
+  const managed = openRedis(t, { url: url.href }, 'producer')
+  const stateWhen = async (assertsDurability: boolean) => {
+    const onError = () => {}
+    const poll = pollRedisState({ redis: managed, intervalMs: 10, assertsDurability, onError })
+    t.teardown(() => poll.close())
+    return until('the state is known', () => poll.state())
+  }
+  const unknown = await stateWhen(false)
+  t.match(unknown.durabilityViolations, [/set REDIS_DURABILITY=asserted/])
+  t.equal(unknown.isDurabilityAsserted, false)
+  t.match(await stateWhen(true), { durabilityViolations: [], isDurabilityAsserted: true })
+})

@@ -1,18 +1,18 @@
 import t from 'tap'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import {
   claimInstallation,
-  connectRedis,
   definePresenceReader,
   startPresence,
+  type RedisRole,
   type ReportingService,
 } from '../src/index.ts'
 
 const server = await ownRedis(t)
-const connect = async (role: 'producer' | 'consumer') => {
-  const redis = connectRedis({ url: server.url, role, onError: () => {} })
-  t.teardown(() => redis.disconnect())
+const connect = async (role: RedisRole) => {
+  const redis = openRedis(t, server, role)
   await until('it is connected', () => redis.status === 'ready')
   return redis
 }

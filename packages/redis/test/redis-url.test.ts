@@ -26,24 +26,21 @@ t.test('a cluster has several hosts with one user and password', async (t) => {
   t.match(parseRedisUrl('rediss+cluster://one'), { tls: true, username: undefined })
 })
 
-t.test(
-  'sentinels have the name of the primary, and can have a password of their own',
-  async (t) => {
-    const url = 'rediss+sentinel://:secret@one,two:5000/main?sentinel_password=w%26s'
-    t.same(parseRedisUrl(url), {
-      topology: 'sentinel',
-      tls: true,
-      username: undefined,
-      password: 'secret',
-      sentinels: [
-        { host: 'one', port: 26_379 },
-        { host: 'two', port: 5000 },
-      ],
-      name: 'main',
-      sentinel: { username: undefined, password: 'w&s' },
-    })
-  },
-)
+t.test('sentinels name the primary, and can have a password of their own', async (t) => {
+  const url = 'rediss+sentinel://:secret@one,two:5000/main?sentinel_password=w%26s'
+  t.same(parseRedisUrl(url), {
+    topology: 'sentinel',
+    tls: true,
+    username: undefined,
+    password: 'secret',
+    sentinels: [
+      { host: 'one', port: 26_379 },
+      { host: 'two', port: 5000 },
+    ],
+    name: 'main',
+    sentinel: { username: undefined, password: 'w&s' },
+  })
+})
 
 t.test('a wrong URL is described without any part of it', async (t) => {
   const wrong: [url: string, problem: RegExp][] = [

@@ -4,8 +4,8 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { createRedisServer, type RedisServer } from '@intake/test-kit/redis-server'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import {
-  connectRedis,
   createReplicaAcks,
   NotReplicatedError,
   primaryOf,
@@ -25,8 +25,7 @@ t.teardown(() => Promise.all([primary, replica].map((one) => one.process.kill())
 await Promise.all([primary.process.start(), replica.process.start()])
 
 function open(t: Test, { url }: RedisServer): Redis {
-  const redis = connectRedis({ url, role: 'producer', onError: () => undefined })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, { url }, 'producer')
   return redis
 }
 

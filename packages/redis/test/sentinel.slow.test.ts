@@ -1,17 +1,14 @@
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
-import { connectRedis, pollRedisState, type Redis, type RedisRole } from '../src/index.ts'
+import { connectRedis, pollRedisState, type RedisRole } from '../src/index.ts'
 
 const setup = await startSentinels({ dataDir: createDataDir(t) })
 t.teardown(() => setup.close())
 
-function open(t: Test, role: RedisRole, url = setup.url): Redis {
-  const redis = connectRedis({ url, role, onError: () => undefined })
-  t.teardown(() => redis.disconnect())
-  return redis
-}
+const open = (t: Test, role: RedisRole) => openRedis(t, setup, role)
 
 t.test('both roles follow the sentinels to the new primary of a failover', async (t) => {
   const [producer, consumer] = [open(t, 'producer'), open(t, 'consumer')]

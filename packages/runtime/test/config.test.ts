@@ -9,17 +9,14 @@ const schema = Type.Object({
   TOKEN: Type.String({ minLength: 3 }),
 })
 
-t.test(
-  'strings are converted to the types of the schema; an empty variable counts as unset',
-  async (t) => {
-    t.same(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '', OTHER: 'y' }), {
-      PORT: 3000,
-      URL: 'x',
-      TOKEN: 'abc',
-    })
-    t.equal(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '80' }).PORT, 80)
-  },
-)
+t.test('strings get the types of the schema; an empty variable is unset', async (t) => {
+  t.same(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '', OTHER: 'y' }), {
+    PORT: 3000,
+    URL: 'x',
+    TOKEN: 'abc',
+  })
+  t.equal(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '80' }).PORT, 80)
+})
 
 t.test('all problems are reported at once, by name and never by value', async (t) => {
   t.throws(
@@ -108,21 +105,18 @@ t.test('a list of URLs is described by its hosts, and each URL is checked', asyn
   t.throws(() => loadConfig(withUrls, { URL: 'http://one:8123,http://u:pa/ss@two:8123' }))
 })
 
-t.test(
-  'several hosts in one URL are for Redis only, and several URLs for lists only',
-  async (t) => {
-    const withUrl = Type.Object({ URL: Type.String({ hasCredentials: true }) })
-    for (const URL of [
-      'http://u:hidden@one:8123,two:8123',
-      'http://hidden,two',
-      'http://u:hidden@one:8123,http://u:hidden@two:8123',
-    ]) {
-      t.throws(() => loadConfig(withUrl, { URL }), {
-        message: /^configuration: URL must (?!.*hidden)/,
-      })
-    }
-  },
-)
+t.test('several hosts in a URL are for Redis only, several URLs for lists', async (t) => {
+  const withUrl = Type.Object({ URL: Type.String({ hasCredentials: true }) })
+  for (const URL of [
+    'http://u:hidden@one:8123,two:8123',
+    'http://hidden,two',
+    'http://u:hidden@one:8123,http://u:hidden@two:8123',
+  ]) {
+    t.throws(() => loadConfig(withUrl, { URL }), {
+      message: /^configuration: URL must (?!.*hidden)/,
+    })
+  }
+})
 
 t.test('URLs are checked also when another setting is invalid', async (t) => {
   const both = Type.Object({ PORT: Type.Integer(), URL: Type.String({ hasCredentials: true }) })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createLogger } from '../src/logger.ts'
 import { visibleJson, visibleLine, visibleText } from '../src/visible-text.ts'
+import { logTo } from '@intake/test-kit/log-to'
 
 /** Characters that a terminal interprets, or that are invisible. */
 const harmful =
@@ -48,11 +48,7 @@ t.test('JSON for a terminal means the same', async (t) => {
 
 t.test('a line of the log keeps no such character', async (t) => {
   const lines: string[] = []
-  const log = createLogger({
-    name: 'test',
-    level: 'info',
-    destination: { write: (line) => void lines.push(line) },
-  })
+  const log = logTo((line) => void lines.push(line))
   const text = 'before \u001b[2J\u009b\u202e after'
   log.warn({ err: new Error(text), detail: text }, text)
   t.notMatch(lines[0], harmful)

@@ -105,22 +105,19 @@ t.test('a file that is gone is reported, and its last value remains', async (t) 
   await until('it is followed again', () => url.current() === 'redis://a:two@host')
 })
 
-t.test(
-  'an error of a listener is reported without the value, and the file is followed',
-  async (t) => {
-    const mount = mountSecret(t)
-    mount.write({ url: 'redis://a:one@host', password: 'p' })
-    const { secrets, lines } = start(t, mount.env)
-    const url = secrets.follow('URL')
-    const end = url.onChange(() => new URL('no url, hidden'))
-    mount.write({ url: 'redis://a:two@host', password: 'p' })
-    await until('it is reported', () => /"URL".*cannot be used: restart/.test(lines.join('')))
-    t.notMatch(lines.join(''), /two|hidden/)
-    end()
-    mount.write({ url: 'redis://a:three@host', password: 'p' })
-    await until('it has changed', () => /the new value is used/.test(lines.join('')))
-  },
-)
+t.test('after the error of a listener the file is followed; no value is logged', async (t) => {
+  const mount = mountSecret(t)
+  mount.write({ url: 'redis://a:one@host', password: 'p' })
+  const { secrets, lines } = start(t, mount.env)
+  const url = secrets.follow('URL')
+  const end = url.onChange(() => new URL('no url, hidden'))
+  mount.write({ url: 'redis://a:two@host', password: 'p' })
+  await until('it is reported', () => /"URL".*cannot be used: restart/.test(lines.join('')))
+  t.notMatch(lines.join(''), /two|hidden/)
+  end()
+  mount.write({ url: 'redis://a:three@host', password: 'p' })
+  await until('it has changed', () => /the new value is used/.test(lines.join('')))
+})
 
 t.test('a password with an @ that is not encoded is no other address', async (t) => {
   const mount = mountSecret(t)

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap'
 import { markDeliveries, feedbackWebhook } from '@intake/queue/consume'
 import { claimInstallation, connectRedis, type Redis } from '@intake/redis'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { logTo } from '@intake/test-kit/log-to'
 import { createFeedbackAnnouncer } from '../../src/deliver/announce-feedback.ts'
 
 const redisServer = await ownRedis(t)
@@ -24,11 +25,7 @@ async function start(t: Test, { isWanted = true } = {}) {
   const announcer = createFeedbackAnnouncer({
     redis,
     metrics,
-    log: createLogger({
-      name: 'worker',
-      level: 'info',
-      destination: { write: (line) => void lines.push(line) },
-    }),
+    log: logTo((line) => void lines.push(line)),
     onError: () => {},
     onFailed: (detail) => void failed.push(detail),
   })

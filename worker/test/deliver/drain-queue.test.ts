@@ -1,8 +1,9 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { ClaimedFrame } from '@intake/queue/consume'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { logTo } from '@intake/test-kit/log-to'
 import { compress } from '@intake/queue/frame'
 import { drainQueue } from '../../src/deliver/drain-queue.ts'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
@@ -48,7 +49,7 @@ function build(batches: ClaimedFrame[][], insertRows: () => Promise<void>) {
       store: { insertRows },
       kind: 'logs',
       events: createWorkerMetrics(createMetrics()),
-      log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
+      log: logTo(() => {}),
       refusalRun: createRefusalRun(),
       signal: stop.signal,
       clock,

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { createShardedSource, type JobSource } from '@intake/queue/consume'
 import { ReplyError } from '@intake/redis'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { logTo } from '@intake/test-kit/log-to'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import { startWorker } from '../../src/deliver/worker.ts'
 
@@ -29,7 +30,7 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
     store: { insertRows: async () => {} },
     events: metrics,
     note: () => {},
-    log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
+    log: logTo(() => {}),
     onError: () => refusals++,
     clock,
   })

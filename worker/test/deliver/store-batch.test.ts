@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ClickHouseError, type InsertRows } from '@intake/clickhouse'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import { hurriedClock } from '@intake/test-kit/hurried-clock'
 import { insertText } from '@intake/test-kit/insert-text'
+import { logTo } from '@intake/test-kit/log-to'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import type { ClaimedFrame } from '@intake/queue/consume'
 import { compress } from '@intake/queue/frame'
@@ -55,11 +56,7 @@ function build(failures: ClickHouseError[] = []) {
     },
     kind: 'logs' as const,
     events: createWorkerMetrics(registry),
-    log: createLogger({
-      name: 'worker',
-      level: 'info',
-      destination: { write: (line) => void lines.push(line) },
-    }),
+    log: logTo((line) => void lines.push(line)),
     refusalRun: createRefusalRun(),
     signal: stop.signal,
     clock: hurriedClock,
@@ -107,40 +104,34 @@ t.test('a single rejection does not split an insert', async (t) => {
   t.equal(deadLetters.length, 0)
 })
 
-t.test(
-  'an insert that is too large is split at once; one that times out, after two attempts',
-  async (t) => {
-    for (const [failures, calls] of [
-      [[memory()], 3],
-      [times(2, late), 4],
-    ] as const) {
-      const built = build([...failures])
-      t.same(await store([frame(row(1), row(2)), frame(row(3))], built.options), [])
-      t.same(built.stored, [row(1), row(2), row(3)])
-      t.equal(built.deadLetters.length, 0)
-      t.equal(built.calls(), calls)
-    }
-  },
-)
+t.test('an insert that is too large is split at once, a late one at the second', async (t) => {
+  for (const [failures, calls] of [
+    [[memory()], 3],
+    [times(2, late), 4],
+  ] as const) {
+    const built = build([...failures])
+    t.same(await store([frame(row(1), row(2)), frame(row(3))], built.options), [])
+    t.same(built.stored, [row(1), row(2), row(3)])
+    t.equal(built.deadLetters.length, 0)
+    t.equal(built.calls(), calls)
+  }
+})
 
-t.test(
-  'a single row that keeps failing does not delay others: its frame is postponed',
-  async (t) => {
-    for (const failure of [memory, late, unknown]) {
-      const { options, stored, deadLetters, lines } = build()
-      const insert = options.store.insertRows
-      options.store.insertRows = async (one) => {
-        if (insertText(one).includes('heavy')) throw failure()
-        return insert(one)
-      }
-      const heavy = frame(row(2), row(3, { heavy: true }))
-      t.same(await store([frame(row(1)), heavy, frame(row(4))], options), [heavy])
-      t.same(stored.toSorted(), [row(1), row(2), row(4)])
-      t.same(deadLetters, [])
-      t.match(lines.join(''), 'docs/operations/frame-postponed.md')
+t.test('a row that keeps failing delays no others: its frame is postponed', async (t) => {
+  for (const failure of [memory, late, unknown]) {
+    const { options, stored, deadLetters, lines } = build()
+    const insert = options.store.insertRows
+    options.store.insertRows = async (one) => {
+      if (insertText(one).includes('heavy')) throw failure()
+      return insert(one)
     }
-  },
-)
+    const heavy = frame(row(2), row(3, { heavy: true }))
+    t.same(await store([frame(row(1)), heavy, frame(row(4))], options), [heavy])
+    t.same(stored.toSorted(), [row(1), row(2), row(4)])
+    t.same(deadLetters, [])
+    t.match(lines.join(''), 'docs/operations/frame-postponed.md')
+  }
+})
 
 t.test('a row that keeps failing with an unknown code is dead-lettered', async (t) => {
   for (const [attempts, postponed] of [
@@ -165,26 +156,23 @@ t.test('while everything fails with an unknown code, no row is dead-lettered', a
   t.match(lines.join(''), 'writing a dead letter failed; its row will be retried')
 })
 
-t.test(
-  'a table that takes no row, with an unknown code, loses none of a large frame',
-  async (t) => {
-    // Only inserts into `logs` fail; dead letters could be stored.
-    const { options, stored, deadLetters } = build()
-    const { insertRows } = options.store
-    let isBroken = true
-    options.store.insertRows = (insert) =>
-      isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertRows(insert)
-    const frames = [0, 100].map((from) => ({
-      ...frame(...Array.from({ length: 100 }, (_, n) => row(from + n))),
-      attempts: 9,
-    }))
-    t.same(await store(frames, options), frames, 'both frames stay in the queue')
-    t.equal(deadLetters.length, 16)
-    isBroken = false
-    t.same(await store(frames, options), [])
-    t.equal(stored.length, 200)
-  },
-)
+t.test('a table that takes no row, with an unknown code, loses none', async (t) => {
+  // Only inserts into `logs` fail; dead letters could be stored.
+  const { options, stored, deadLetters } = build()
+  const { insertRows } = options.store
+  let isBroken = true
+  options.store.insertRows = (insert) =>
+    isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertRows(insert)
+  const frames = [0, 100].map((from) => ({
+    ...frame(...Array.from({ length: 100 }, (_, n) => row(from + n))),
+    attempts: 9,
+  }))
+  t.same(await store(frames, options), frames, 'both frames stay in the queue')
+  t.equal(deadLetters.length, 16)
+  isBroken = false
+  t.same(await store(frames, options), [])
+  t.equal(stored.length, 200)
+})
 
 t.test('an abort ends the insert of a dead letter', async (t) => {
   const { options, stop } = build()
@@ -210,27 +198,24 @@ t.test('writing the dead letter of a rejected row is repeated until it is confir
   t.equal(calls(), 2 + 12 + 12 + 1)
 })
 
-t.test(
-  'a table that rejects every row causes few dead letters; the frames are postponed',
-  async (t) => {
-    const { options, stored, deadLetters, lines } = build()
-    const poison = (n: number) => row(n, { poison: true })
-    const frames = Array.from({ length: 40 }, (_, n) => frame(poison(2 * n), poison(2 * n + 1)))
-    const postponed = await store(frames, options)
-    t.equal(deadLetters.length, 16)
-    t.equal(postponed.length, 32)
-    t.match(lines.join(''), 'docs/operations/problems.md#rows_refused')
+t.test('a table that rejects every row causes few dead letters', async (t) => {
+  const { options, stored, deadLetters, lines } = build()
+  const poison = (n: number) => row(n, { poison: true })
+  const frames = Array.from({ length: 40 }, (_, n) => frame(poison(2 * n), poison(2 * n + 1)))
+  const postponed = await store(frames, options)
+  t.equal(deadLetters.length, 16)
+  t.equal(postponed.length, 32)
+  t.match(lines.join(''), 'docs/operations/problems.md#rows_refused')
 
-    t.equal((await store(postponed, options)).length, 32)
-    t.equal(deadLetters.length, 16, 'none while no row is stored')
+  t.equal((await store(postponed, options)).length, 32)
+  t.equal(deadLetters.length, 16, 'none while no row is stored')
 
-    const good = frame(row(1_000))
-    t.equal((await store([...postponed, good], options)).length, 32)
-    t.same(stored, [row(1_000)])
-    await store(postponed, options)
-    t.equal(deadLetters.length, 32, 'the table accepts other rows, so these rows are at fault')
-  },
-)
+  const good = frame(row(1_000))
+  t.equal((await store([...postponed, good], options)).length, 32)
+  t.same(stored, [row(1_000)])
+  await store(postponed, options)
+  t.equal(deadLetters.length, 32, 'the table accepts other rows, so these rows are at fault')
+})
 
 t.test('frames of two codings are inserted apart, and a bad row of each is found', async (t) => {
   const { options, stored, deadLetters } = build()

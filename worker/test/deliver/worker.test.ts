@@ -1,8 +1,9 @@
 import t from 'tap'
 import { createFrame } from '@intake/queue'
 import type { JobSource } from '@intake/queue/consume'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { logTo } from '@intake/test-kit/log-to'
 import { compress } from '@intake/queue/frame'
 import { startWorker } from '../../src/deliver/worker.ts'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
@@ -44,11 +45,7 @@ t.test('closing waits for every loop, even if one ends with an error', async (t)
       },
     },
     note: () => {},
-    log: createLogger({
-      name: 'worker',
-      level: 'warn',
-      destination: { write: (line) => void seen.push(JSON.parse(line).msg as string) },
-    }),
+    log: logTo((line) => void seen.push(JSON.parse(line).msg as string), 'warn'),
     onError: (error) => t.fail(error),
     clock,
   })

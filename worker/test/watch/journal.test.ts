@@ -1,15 +1,13 @@
 import t from 'tap'
 import { createWaitingEntries } from '@intake/access'
-import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startJournal } from '../../src/watch/journal.ts'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { gunzipSync } from 'node:zlib'
 
-const { url } = await ownRedis(t)
-const redis = connectRedis({ url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, await ownRedis(t))
 const waiting = createWaitingEntries({ redis })
 const add = (subject: string) =>
   waiting.add({ who: 'ana', action: 'queue-paused', subject, detail: {} })
@@ -31,32 +29,29 @@ function createTable() {
   return table
 }
 
-t.test(
-  'entries are moved in order once ClickHouse is back, by any number of workers',
-  async (t) => {
-    const clock = createTestClock()
-    const store = createTable()
-    store.isAway = true
-    let failures = 0
-    const onError = () => void failures++
-    const workers = [1, 2].map(() =>
-      startJournal({ redis, store, isConfirmed: () => true, onError, clock }),
-    )
-    t.teardown(() => workers.forEach((worker) => worker.close()))
-    for (let n = 0; n < 450; n++) await add(`${n}`)
-    await until('the workers try', async () => (await clock.advance(5_000), failures >= 2))
-    t.equal((await waiting.peek(1_000)).length, 450)
-    store.isAway = false
-    await until('all are moved', async () => {
-      await clock.advance(5_000)
-      return (await waiting.peek(1)).length === 0
-    })
-    t.same(
-      [...store.rows.values()],
-      Array.from({ length: 450 }, (_, n) => `${n}`),
-    )
-  },
-)
+t.test('entries are moved in order once ClickHouse is back, by all workers', async (t) => {
+  const clock = createTestClock()
+  const store = createTable()
+  store.isAway = true
+  let failures = 0
+  const onError = () => void failures++
+  const workers = [1, 2].map(() =>
+    startJournal({ redis, store, isConfirmed: () => true, onError, clock }),
+  )
+  t.teardown(() => workers.forEach((worker) => worker.close()))
+  for (let n = 0; n < 450; n++) await add(`${n}`)
+  await until('the workers try', async () => (await clock.advance(5_000), failures >= 2))
+  t.equal((await waiting.peek(1_000)).length, 450)
+  store.isAway = false
+  await until('all are moved', async () => {
+    await clock.advance(5_000)
+    return (await waiting.peek(1)).length === 0
+  })
+  t.same(
+    [...store.rows.values()],
+    Array.from({ length: 450 }, (_, n) => `${n}`),
+  )
+})
 
 t.test('nothing is moved while Redis may belong to another installation', async (t) => {
   const clock = createTestClock()

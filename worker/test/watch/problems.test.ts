@@ -3,9 +3,10 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { perQueue, type QueueName, type QueueState } from '@intake/queue'
 import type { StoredState } from '@intake/records'
 import { ReplyError } from '@intake/redis'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
 import type { Activity } from '../../src/watch/activity.ts'
 import { startWorkerProblems } from '../../src/watch/problems.ts'
+import { logTo } from '@intake/test-kit/log-to'
 
 interface Situation {
   logs?: Partial<QueueState>
@@ -72,7 +73,7 @@ function problemsIn(situation: Situation) {
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
     refusals: perQueue((kind) => ({ isLong: () => refusing.includes(kind) })),
     watermark: { lateMs: () => lateMs },
-    log: createLogger({ name: 'test', level: 'silent' }),
+    log: logTo(() => {}),
     metrics: createMetrics(),
   })
   const present = problems.present()

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { registerShard, shardPrefix } from '@intake/queue'
-import { claimInstallation, connectRedis, isOutOfMemory, primaryOf } from '@intake/redis'
+import { claimInstallation, isOutOfMemory, primaryOf } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { startRedisChecks } from '../../src/watch/redis-checks.ts'
 
 t.test('the servers of all asked shards are checked', async (t) => {
@@ -13,8 +14,7 @@ t.test('the servers of all asked shards are checked', async (t) => {
     config: ['cluster-require-full-coverage no'],
   })
   t.teardown(() => cluster.close())
-  const redis = connectRedis({ url: cluster.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, cluster)
   await claimInstallation(redis, 'one')
   const shards = [1, 2, 3]
   for (const shard of shards) t.equal(await registerShard(redis, shard), 'ready')

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { readShards, registerShard, shardPrefix } from '@intake/queue'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { startShardRecovery } from '../../src/watch/shard-recovery.ts'
 
 t.test('a shard whose registration was lost is found by its mark', async (t) => {
   const server = await ownRedis(t)
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   await claimInstallation(redis, 'one')
   for (const shard of [1, 2]) t.equal(await registerShard(redis, shard), 'ready')
   await redis.srem(`${shardPrefix(0)}:shards`, '2')

@@ -1,9 +1,10 @@
 import { toShards } from '../../src/shards/shard-registry.ts'
 import t, { type Test } from 'tap'
-import { claimInstallation, connectRedis, primaryOf } from '@intake/redis'
+import { claimInstallation, primaryOf } from '@intake/redis'
 import { TimeoutError } from '@intake/runtime'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { openRedis } from '@intake/test-kit/open-redis'
 import {
   createQueuedFrames,
   defineReadBacklogs,
@@ -26,8 +27,7 @@ import {
 import { createJobSink, createShardedProducer } from '../../src/produce.ts'
 
 const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 const noon = Date.UTC(2026, 10, 23, 12)
 const limits = { framesMax: 100, compressedBytesMax: 1e6, jsonBytesMax: 1e6 }
 const read = defineReadBacklogs({ redis })
@@ -208,25 +208,22 @@ t.test('a shard is registered once, before its first frame', async (t) => {
   t.same(await readShards(redis), [0, 1, 3], 'one of a later version is not known')
 })
 
-t.test(
-  'a shard that has lost its data is found, and usable again when that is accepted',
-  async (t) => {
-    await setUp()
-    const { health, add } = await startGateway(t, 3)
-    await redis.del(shardMarkKey(1))
-    t.equal(await read(), undefined, 'nothing is known of its frames')
-    t.same(await findLostShards(redis, 'test'), [1])
-    await until('the gateway knows', async () => health.lost().length > 0)
-    t.same(health.lost(), [1])
-    t.notOk(health.isUsable(1))
-    for (let n = 0; n < 4; n++) await add()
-    t.equal(await redis.llen(`${shardPrefix(1)}:logs:wait`), 0)
+t.test('a shard that lost its data is found, and usable when that is accepted', async (t) => {
+  await setUp()
+  const { health, add } = await startGateway(t, 3)
+  await redis.del(shardMarkKey(1))
+  t.equal(await read(), undefined, 'nothing is known of its frames')
+  t.same(await findLostShards(redis, 'test'), [1])
+  await until('the gateway knows', async () => health.lost().length > 0)
+  t.same(health.lost(), [1])
+  t.notOk(health.isUsable(1))
+  for (let n = 0; n < 4; n++) await add()
+  t.equal(await redis.llen(`${shardPrefix(1)}:logs:wait`), 0)
 
-    await markShards(redis, [1], 'test')
-    await until('the gateway uses it', async () => health.isUsable(1))
-    t.match(await read(), { shards: [{ shard: 0 }, { shard: 1, frames: 0 }, { shard: 2 }] })
-  },
-)
+  await markShards(redis, [1], 'test')
+  await until('the gateway uses it', async () => health.isUsable(1))
+  t.match(await read(), { shards: [{ shard: 0 }, { shard: 1, frames: 0 }, { shard: 2 }] })
+})
 
 t.test('the registry is restored from the marks of the shards', async (t) => {
   await setUp()
@@ -246,7 +243,7 @@ t.test('without an installation nothing is registered', async (t) => {
 
 t.test('shards whose Redis does not respond are not usable', async (t) => {
   await setUp()
-  const client = connectRedis({ url: server.url, role: 'producer', onError: () => {} })
+  const client = openRedis(t, server, 'producer')
   const errors: unknown[] = []
   const health = startShardHealth({
     redis: client,

@@ -132,26 +132,23 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
   )
 })
 
-t.test(
-  'a shard that does not respond delays no other, and its late job is handed out',
-  async (t) => {
-    const { source, shards, clock } = await open([5, 5])
-    const thaw = shards[1]!.freeze()
-    const claiming = claim(source, 4)
-    await clock.advance(2_000)
-    t.same(perShard(await claiming, 2), [4, 0])
-    t.match(await source.peek(), { count: 1, oldest: '1004-0' })
-    t.same(perShard(await claim(source, 4), 2), [1, 0], 'without waiting for it again')
-    thaw()
-    await clock.advance(251)
-    t.match(await source.peek(), { count: 5, oldest: '1000-1' })
-    t.same(
-      perShard(await claim(source, 16), 2),
-      [0, 5],
-      'all of them, those claimed before among them',
-    )
-  },
-)
+t.test('a silent shard delays no other, and its late job is handed out', async (t) => {
+  const { source, shards, clock } = await open([5, 5])
+  const thaw = shards[1]!.freeze()
+  const claiming = claim(source, 4)
+  await clock.advance(2_000)
+  t.same(perShard(await claiming, 2), [4, 0])
+  t.match(await source.peek(), { count: 1, oldest: '1004-0' })
+  t.same(perShard(await claim(source, 4), 2), [1, 0], 'without waiting for it again')
+  thaw()
+  await clock.advance(251)
+  t.match(await source.peek(), { count: 5, oldest: '1000-1' })
+  t.same(
+    perShard(await claim(source, 16), 2),
+    [0, 5],
+    'all of them, those claimed before among them',
+  )
+})
 
 t.test('a shard that refuses commands is reported and asked again', async (t) => {
   const { source, shards, errors, clock } = await open([2, 2])
@@ -181,21 +178,18 @@ t.test('a job that was claimed for a completion that failed is handed out later'
   t.equal(perShard(await claim(source, 16), 2)[1], 3)
 })
 
-t.test(
-  'a shard whose locks cannot be renewed does not hide the lost locks of others',
-  async (t) => {
-    const { source, shards, clock, errors } = await open([1, 1])
-    const jobs = await claim(source, 2)
-    shards[1]!.refuse()
-    t.same(await source.renew(jobs), ['1000-0'])
-    t.match(errors, [{ message: 'refused' }])
-    shards[1]!.freeze()
-    const renewal = source.renew(jobs)
-    await clock.advance(2_000)
-    t.same(await renewal, ['1000-0'])
-    t.match(errors, [{ message: 'refused' }, { name: 'TimeoutError' }])
-    shards[0]!.refuse()
-    shards[1]!.refuse()
-    await t.rejects(source.renew(jobs), { message: 'refused' }, 'no lock is renewed')
-  },
-)
+t.test('a shard that renews no locks does not hide the lost locks of others', async (t) => {
+  const { source, shards, clock, errors } = await open([1, 1])
+  const jobs = await claim(source, 2)
+  shards[1]!.refuse()
+  t.same(await source.renew(jobs), ['1000-0'])
+  t.match(errors, [{ message: 'refused' }])
+  shards[1]!.freeze()
+  const renewal = source.renew(jobs)
+  await clock.advance(2_000)
+  t.same(await renewal, ['1000-0'])
+  t.match(errors, [{ message: 'refused' }, { name: 'TimeoutError' }])
+  shards[0]!.refuse()
+  shards[1]!.refuse()
+  await t.rejects(source.renew(jobs), { message: 'refused' }, 'no lock is renewed')
+})
