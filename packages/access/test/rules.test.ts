@@ -25,6 +25,10 @@ const asRule = (choice: RuleChoice, index = 0) => ({
 const compile = (choices: readonly RuleChoice[]) =>
   compileRules({ rules: choices.map(asRule), secret })
 
+/** What these rules say about an event named `a`. */
+const rulingOf = (...choices: RuleChoice[]) =>
+  compile(choices).forSender('logs', 'key_1', sender())!.judge('a')!
+
 const sender = (device: object = {}, fields: object = {}) => ({
   bundle_identifier: 'com.example.app',
   device,
@@ -175,11 +179,8 @@ t.test('a path finds every form that queries see, and changes nothing in place',
 })
 
 t.test('a path covers dotted names below it, also as queries print them', async (t) => {
-  const remove = (params: object, path: string) => {
-    const rules = compile([{ action: 'remove', path, match: {} }])
-    const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
-    return JSON.stringify(applyEdits(params, 'params', ruling))
-  }
+  const remove = (params: object, path: string) =>
+    JSON.stringify(applyEdits(params, 'params', rulingOf({ action: 'remove', path, match: {} })))
   for (const params of [{ user: { email: 1 } }, { 'user.email': 1 }, { 'user%2Eemail': 1 }]) {
     t.equal(remove(params, 'params.user'), '{}')
     t.equal(remove({ a: [{ ...params }] }, 'params.a.user'), '{"a":[{}]}')
@@ -189,11 +190,10 @@ t.test('a path covers dotted names below it, also as queries print them', async 
 })
 
 t.test('at most a thousand values of a part are hashed, and the rest removed', async (t) => {
-  const rules = compile([
+  const ruling = rulingOf(
     { action: 'hash', path: 'params.list', match: {} },
     { action: 'hash', path: 'params.more', match: {} },
-  ])
-  const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
+  )
   const sent = { list: Array.from({ length: 999 }, (_, n) => n), more: { a: 1, b: 2, c: 'secret' } }
   const { list, more } = applyEdits(sent as Record<string, unknown>, 'params', ruling)
   t.equal(new Set(list as unknown[]).size, 999)
@@ -245,11 +245,9 @@ t.test('a member named __proto__ is an ordinary one', async (t) => {
 })
 
 t.test('a hash is the same for the same value, and that of the secret', async (t) => {
-  const rules = compile([{ action: 'hash', path: 'params.phone', match: {} }])
-  const hashed = (params: Record<string, unknown>) => {
-    const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
-    return applyEdits(params, 'params', ruling)['phone']
-  }
+  const rule = { action: 'hash', path: 'params.phone', match: {} } as const
+  const hashed = (params: Record<string, unknown>) =>
+    applyEdits(params, 'params', rulingOf(rule))['phone']
   const expected = createHmac('sha256', secretBytes).update('49170').digest('hex').slice(0, 32)
   t.equal(hashed({ phone: '49170' }), expected)
   t.equal(hashed({ phone: 49_170 }), expected, 'a number is hashed like its text')
@@ -260,7 +258,7 @@ t.test('a hash is the same for the same value, and that of the secret', async (t
 })
 
 t.test('without its secret a hash removes the value', async (t) => {
-  const [rule] = [asRule({ action: 'hash', path: 'params.phone', match: {} })]
+  const rule = asRule({ action: 'hash', path: 'params.phone', match: {} })
   const rules = compileRules({ rules: [rule], secret: undefined })
   const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
   t.equal(JSON.stringify(applyEdits({ phone: '1', x: 2 }, 'params', ruling)), '{"x":2}')

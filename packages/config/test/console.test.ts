@@ -1,4 +1,5 @@
 import t from 'tap'
+import { problemsOf } from '@intake/runtime'
 import { loadConfig } from '@intake/runtime/config'
 import { checkConsoleConfig, ConsoleConfig } from '../src/console.ts'
 import { webhookReceivers } from '../src/webhook-receivers.ts'
@@ -6,14 +7,8 @@ import { webhookReceivers } from '../src/webhook-receivers.ts'
 const load = (env: Record<string, string>) =>
   loadConfig(ConsoleConfig, { REDIS_URL: 'redis://x', CLICKHOUSE_URL: 'http://x', ...env })
 
-const refusalOf = (env: Record<string, string>) => {
-  try {
-    checkConsoleConfig(load(env))
-    return ''
-  } catch (error) {
-    return (error as Error).message
-  }
-}
+const refusalOf = (env: Record<string, string>) =>
+  problemsOf(() => checkConsoleConfig(load(env))).join('; ')
 
 t.test('TRUST_PROXY takes what the gateway takes', async (t) => {
   for (const value of ['0', '1', '10.0.0.0/8, fd00::1']) {

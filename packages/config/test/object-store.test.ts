@@ -1,7 +1,6 @@
 import t from 'tap'
-import type { Traits } from '@intake/runtime'
+import { problemsOf, type Traits } from '@intake/runtime'
 import { loadConfig } from '@intake/runtime/config'
-import { ConfigError } from '@intake/runtime'
 import {
   checkGatewayConfig,
   checkConsoleConfig,
@@ -15,22 +14,14 @@ const stored = { ...common, S3_ENDPOINT: 'https://key:secret@s3.example.com' }
 const load = (env: Record<string, string>) => loadConfig(GatewayConfig, { ...stored, ...env })
 
 /** Returns the problems that a gateway finds in these settings. */
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    checkGatewayConfig(load(env))
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-}
+const problemsIn = (env: Record<string, string>) => problemsOf(() => checkGatewayConfig(load(env)))
 
 t.test('an endpoint ends after its host and port', async (t) => {
   for (const end of ['', '/', ':9000', ':9000/']) {
-    t.same(problemsOf({ S3_ENDPOINT: `https://key:secret@host${end}` }), [], end)
+    t.same(problemsIn({ S3_ENDPOINT: `https://key:secret@host${end}` }), [], end)
   }
   for (const end of ['/bucket', '/bucket/', '/?x=1', '/#x']) {
-    const problems = problemsOf({ S3_ENDPOINT: `https://key:secret@host${end}` })
+    const problems = problemsIn({ S3_ENDPOINT: `https://key:secret@host${end}` })
     t.match(problems, [/^S3_ENDPOINT must end after the host and port: S3_BUCKET names the bucket/])
     t.equal(problems.length, 1)
   }
@@ -43,12 +34,12 @@ t.test('all problems are reported at once, by gateway and console, without a val
   }
   const message =
     /^(?=.*must end after)(?=.*a secret key, or neither)(?=.*not an IP address)(?!.*hidden)/
-  t.match(problemsOf(env).join('; '), message)
+  t.match(problemsIn(env).join('; '), message)
   const worker = { ...common, CLICKHOUSE_URL: 'http://x', ...env }
   t.throws(() => checkConsoleConfig(loadConfig(ConsoleConfig, worker)), {
     message: /must end after/,
   })
-  t.equal(problemsOf({ S3_ENDPOINT: 'http://a:b@[::1]:9000', S3_ADDRESSING: 'virtual' }).length, 1)
+  t.equal(problemsIn({ S3_ENDPOINT: 'http://a:b@[::1]:9000', S3_ADDRESSING: 'virtual' }).length, 1)
 })
 
 t.test('a prefix is a folder with names that every store accepts', async (t) => {
@@ -73,12 +64,12 @@ t.test('the encryption may name the key of KMS', async (t) => {
 
 t.test('of the sources of credentials only the one that is used is checked', async (t) => {
   const half = { AWS_ACCESS_KEY_ID: 'key', AWS_WEB_IDENTITY_TOKEN_FILE: '/token' }
-  t.same(problemsOf(half), [], 'the endpoint has keys')
+  t.same(problemsIn(half), [], 'the endpoint has keys')
   const S3_ENDPOINT = 'https://s3.example.com'
-  t.match(problemsOf({ ...half, S3_ENDPOINT }), [/AWS_SECRET_ACCESS_KEY must be set together/])
+  t.match(problemsIn({ ...half, S3_ENDPOINT }), [/AWS_SECRET_ACCESS_KEY must be set together/])
   const { AWS_WEB_IDENTITY_TOKEN_FILE } = half
-  t.match(problemsOf({ AWS_WEB_IDENTITY_TOKEN_FILE, S3_ENDPOINT }), [/needs AWS_ROLE_ARN/])
-  t.same(problemsOf({ S3_ENDPOINT }), [], 'the metadata of the instance')
+  t.match(problemsIn({ AWS_WEB_IDENTITY_TOKEN_FILE, S3_ENDPOINT }), [/needs AWS_ROLE_ARN/])
+  t.same(problemsIn({ S3_ENDPOINT }), [], 'the metadata of the instance')
 })
 
 t.test('a list, and keys that cannot be decoded, are refused without a value', async (t) => {
@@ -87,7 +78,7 @@ t.test('a list, and keys that cannot be decoded, are refused without a value', a
     'http://k:hidden@h1:9000,http://k:hidden@h2:9000',
     'http://k:50%hidden@h',
   ]) {
-    t.match(problemsOf({ S3_ENDPOINT: url }), [/^S3_ENDPOINT must (?!.*hidden)/], url)
+    t.match(problemsIn({ S3_ENDPOINT: url }), [/^S3_ENDPOINT must (?!.*hidden)/], url)
     const list = url.includes(',http') ? url.replace(',', ',hidden,') : url
     t.throws(
       () => loadConfig(ConsoleConfig, { ...common, CLICKHOUSE_URL: list }),

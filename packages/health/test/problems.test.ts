@@ -20,6 +20,7 @@ function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'state
     checks: {
       redis_connection: () => broken.redis_connection,
       queue_full: () => broken.queue_full,
+      worker_stuck: () => broken.worker_stuck,
     },
     noted: ['locks_lost'],
     states,
@@ -38,21 +39,6 @@ t.test('each problem has a page, or a section of one', (t) => {
     t.match(page, section === undefined ? /^# / : new RegExp(`^## ${section}$`, 'm'), code)
   }
   t.end()
-})
-
-t.test('the state of a problem can change while it is present', async (t) => {
-  let state: 'down' | 'degraded' = 'degraded'
-  const problems = startProblems({
-    checks: { redis_connection: () => 'no response of a server' },
-    states: { redis_connection: () => state },
-    log: logTo(() => {}),
-    metrics: new Registry(),
-    clock: createTestClock(),
-  })
-  t.match(problems.present(), [{ state: 'degraded' }])
-  state = 'down'
-  t.match(problems.present(), [{ state: 'down' }])
-  problems.close()
 })
 
 t.test('a problem is logged when it begins and when it is over', async (t) => {
@@ -84,13 +70,15 @@ t.test('a problem is logged when it begins and when it is over', async (t) => {
   problems.close()
 })
 
-t.test('a problem that becomes worse is logged again', async (t) => {
+t.test('the state of a problem can change; one that becomes worse is logged again', async (t) => {
   let state: 'degraded' | 'down' = 'degraded'
   const { clock, broken, lines, problems } = watch({ states: { queue_full: () => state } })
   broken.queue_full = 'a shard is full'
   await clock.advance(5_000)
+  t.match(problems.present(), [{ state: 'degraded' }])
   state = 'down'
   broken.queue_full = 'everything is full'
+  t.match(problems.present(), [{ state: 'down' }])
   await clock.advance(5_000)
   state = 'degraded'
   await clock.advance(5_000)
@@ -171,6 +159,11 @@ t.test('every admin route reports the same problems', async (t) => {
   })
   t.match(await get('/healthz'), { status: 200 }, 'a restart would not help')
   t.match(JSON.parse((await get('/status')).text), { state: 'down', ready: false })
+  broken.worker_stuck = 'frames of logs wait'
+  t.match(await get('/healthz'), {
+    status: 503,
+    text: '{"status":"stuck","detail":"frames of logs wait"}',
+  })
   const text = (await get('/metrics')).text
   t.match(text, 'intake_ready 0')
   t.match(text, 'intake_problem{code="redis_connection"} 1')
@@ -212,21 +205,6 @@ t.test('a problem that was over does not return while its check cannot tell', as
   t.same(problems.present(), [])
   t.match(lines[1], { seconds: 4, msg: /^over: / }, 'the log says how long it was present')
   problems.close()
-})
-
-t.test('a worker that takes nothing is not alive', async (t) => {
-  const metrics = new Registry()
-  const problems = startProblems({
-    checks: { worker_stuck: () => 'frames of logs wait' },
-    log: logTo(() => {}),
-    metrics,
-  })
-  t.teardown(() => problems.close())
-  const app = fastify()
-  await app.register(adminRoutes({ service: 'worker', problems, facts: () => ({}), metrics }))
-  const response = await app.inject('/healthz')
-  t.equal(response.statusCode, 503)
-  t.same(response.json(), { status: 'stuck', detail: 'frames of logs wait' })
 })
 
 t.test('a check that takes too long has failed', async (t) => {

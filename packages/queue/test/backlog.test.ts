@@ -3,8 +3,7 @@ import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
-import { createJobSource } from '../src/consume.ts'
-import { createFrameProducer, createJobSink } from '../src/produce.ts'
+import { addFrame, openSink, openSource } from './open-queue.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 
@@ -16,12 +15,8 @@ const turnKey = `${queuePrefix}:watermark:turn`
 async function setUp(t: Test) {
   await redis.flushall()
   await claimInstallation(redis, 'test')
-  const sinks = {
-    logs: createJobSink({ redis, kind: 'logs' }),
-    feedback: createJobSink({ redis, kind: 'feedback' }),
-  }
-  const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
-  t.teardown(() => Promise.all([sinks.logs.close(), sinks.feedback.close(), source.close()]))
+  const sinks = { logs: openSink(t, redis), feedback: openSink(t, redis, { kind: 'feedback' }) }
+  const source = openSource(t, redis)
   const read = defineReadBacklogs({ redis })
   return {
     source,
@@ -32,10 +27,7 @@ async function setUp(t: Test) {
       return [backlogs?.queues.logs.oldestMs, backlogs?.queues.feedback.oldestMs]
     },
     add: (receivedAtMs: number, kind: 'logs' | 'feedback' = 'logs') =>
-      createFrameProducer({ sink: sinks[kind] }).add(
-        { rows: 3, jsonBytes: 700, coding: 'gzip' as const, bytes: Buffer.from('x'), receivedAtMs },
-        performance.now() + 60_000,
-      ),
+      addFrame(sinks[kind], receivedAtMs),
   }
 }
 

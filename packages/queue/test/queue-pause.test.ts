@@ -3,8 +3,8 @@ import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { createQueuedFrames, defineReadBacklogs } from '../src/index.ts'
-import { createJobSource, createQueuePause } from '../src/consume.ts'
-import { createJobSink } from '../src/produce.ts'
+import { createQueuePause } from '../src/consume.ts'
+import { openSink, openSource } from './open-queue.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 await claimInstallation(redis, 'test')
@@ -12,9 +12,8 @@ const { pause, resume } = createQueuePause({ redis })
 const readBacklogs = defineReadBacklogs({ redis })
 
 t.test('nothing is claimed from a paused queue, and frames are still added', async (t) => {
-  const sink = createJobSink({ redis, kind: 'logs' })
-  const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
-  t.teardown(() => Promise.all([sink.close(), source.close()]))
+  const sink = openSink(t, redis)
+  const source = openSource(t, redis)
   const ids = ['a-1', 'a-2', 'a-3']
   for (const id of ids.slice(0, 2)) await sink.add(id, {})
   const claimed = await source.claim()

@@ -19,7 +19,8 @@ import {
   type NewFrame,
 } from '../src/index.ts'
 import { createFrameConsumer, createJobSource, type BatchLimits } from '../src/consume.ts'
-import { createFrameProducer, createJobSink } from '../src/produce.ts'
+import { createFrameProducer } from '../src/produce.ts'
+import { openSink, soon } from './open-queue.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
@@ -35,15 +36,11 @@ const frame = (text: string): NewFrame => ({
   jsonBytes: text.length,
   ...compress(text),
 })
-const soon = (ms = 60_000) => performance.now() + ms
 
 const connect = (t: Test, role: RedisRole) => openRedis(t, redisServer, role)
 
-function createProducer(t: Test, redis: Redis, kind: RecordKind = 'logs') {
-  const sink = createJobSink({ redis, kind })
-  t.teardown(() => sink.close())
-  return createFrameProducer({ sink })
-}
+const createProducer = (t: Test, redis: Redis, kind: RecordKind = 'logs') =>
+  createFrameProducer({ sink: openSink(t, redis, { kind }) })
 
 function produce(t: Test) {
   const redis = connect(t, 'producer')

@@ -24,7 +24,8 @@ import {
   createQueuePause,
   createShardedSource,
 } from '../../src/consume.ts'
-import { createJobSink, createShardedProducer } from '../../src/produce.ts'
+import { createShardedProducer } from '../../src/produce.ts'
+import { frame, openSink, openSource, soon } from '../open-queue.ts'
 
 const server = await ownRedis(t)
 const redis = openRedis(t, server)
@@ -45,22 +46,13 @@ async function startGateway(t: Test, shards: number) {
     if (!(error instanceof TimeoutError)) t.fail(error as Error)
   }
   const health = startShardHealth({ redis, shards, onError })
-  const sinks = Array.from({ length: shards }, (_, shard) =>
-    createJobSink({ redis, kind: 'logs', shard }),
-  )
-  t.teardown(async () => {
-    health.close()
-    await Promise.all(sinks.map((sink) => sink.close()))
-  })
+  t.teardown(() => health.close())
+  const sinks = Array.from({ length: shards }, (_, shard) => openSink(t, redis, { shard }))
   await until('all shards are usable', async () =>
     sinks.every((_, shard) => health.isUsable(shard)),
   )
   const producer = createShardedProducer({ sinks, isUsable: health.isUsable })
-  const add = (receivedAtMs = noon) =>
-    producer.add(
-      { rows: 3, jsonBytes: 700, coding: 'gzip' as const, bytes: Buffer.from('x'), receivedAtMs },
-      performance.now() + 60_000,
-    )
+  const add = (receivedAtMs = noon) => producer.add({ ...frame, receivedAtMs }, soon())
   return { health, add }
 }
 
@@ -118,14 +110,7 @@ t.test('the backlog is that of all shards', async (t) => {
   await add(noon)
   await add(noon - 5_000)
   await add(noon + 5_000)
-  const source = createJobSource({
-    redis,
-    kind: 'logs',
-    shard: 1,
-    onError: (error) => t.fail(error),
-  })
-  t.teardown(() => source.close())
-  t.ok(await source.claim())
+  t.ok(await openSource(t, redis, { shard: 1 }).claim())
   t.match(await read(), {
     queues: {
       logs: { waiting: 2, active: 1, rows: 9, jsonBytes: 2_100, oldestMs: noon - 5_000 },
@@ -163,15 +148,9 @@ t.test('a paused queue is paused in the shards that are used later, too', async 
   await add()
   t.match(await read(), { queues: { logs: { waiting: 2, isPaused: true } } })
   for (const shard of [0, 1]) {
-    const source = createJobSource({
-      redis,
-      kind: 'logs',
-      shard,
-      onError: (error) => t.fail(error),
-    })
+    const source = openSource(t, redis, { shard })
     t.match(await source.peek(), { count: 0 })
     t.equal(await source.claim(), undefined)
-    await source.close()
   }
   await pause.resume(['logs'])
   const batch = await startWorker(t).take(limits)
@@ -186,10 +165,10 @@ t.test('frames of a shard can be read without claiming them', async (t) => {
   await add()
   for (const shard of await readShards(redis)) {
     const frames = createQueuedFrames({ redis, kind: 'logs', shard })
-    const [frame, ...others] = await frames.list()
+    const [first, ...others] = await frames.list()
     t.same(others, [])
-    t.match(await frames.read(frame!.id), { rows: 3 })
-    t.same(await frames.remaining([frame!.id]), [frame!.id])
+    t.match(await frames.read(first!.id), { rows: 3 })
+    t.same(await frames.remaining([first!.id]), [first!.id])
   }
 })
 
