@@ -1,7 +1,5 @@
-interface ErrorType {
+interface Row {
   status: number
-  /** Whether the same request can succeed later. */
-  retryable: boolean
   title: string
   /** Seconds after which a client may retry, if an error does not say it itself; default 1. */
   retryAfterSeconds?: number
@@ -16,158 +14,111 @@ interface ErrorType {
   isUnlimited?: true
 }
 
+/** The statuses after which the same request can succeed later. */
+const retryStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
+
 const catalogue = {
-  invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
-  invalid_encoding: { status: 400, retryable: false, title: 'Not valid UTF-8, or not valid gzip' },
-  invalid_multipart: { status: 400, retryable: false, title: 'The multipart body is malformed' },
-  invalid_request: { status: 400, retryable: false, title: 'A field is missing or invalid' },
-  malformed_http: { status: 400, retryable: false, title: 'The request is not valid HTTP' },
-  unauthorized: { status: 401, retryable: false, title: 'No valid API key', isUnlimited: true },
-  bundle_not_allowed: {
-    status: 403,
-    retryable: false,
-    title: 'The API key is not for this bundle identifier',
-  },
+  invalid_json: { status: 400, title: 'The JSON cannot be parsed' },
+  invalid_encoding: { status: 400, title: 'Not valid UTF-8, or not valid gzip' },
+  invalid_multipart: { status: 400, title: 'The multipart body is malformed' },
+  invalid_request: { status: 400, title: 'A field is missing or invalid' },
+  malformed_http: { status: 400, title: 'The request is not valid HTTP' },
+  unauthorized: { status: 401, title: 'No valid API key', isUnlimited: true },
+  bundle_not_allowed: { status: 403, title: 'The API key is not for this bundle identifier' },
   key_suspended: {
     status: 403,
-    retryable: false,
     title: 'The API key is suspended; keep the records',
     isUnlimited: true,
   },
   origin_not_allowed: {
     status: 403,
-    retryable: false,
     title: 'Pages of this origin may not send with this API key',
     isUnlimited: true,
   },
-  not_found: { status: 404, retryable: false, title: 'No such path', isUndocumented: true },
+  not_found: { status: 404, title: 'No such path', isUndocumented: true },
   method_not_allowed: {
     status: 405,
-    retryable: false,
     title: 'Method not allowed on this path',
     isUndocumented: true,
   },
   preflight_refused: {
     status: 405,
-    retryable: false,
     title: 'Web pages of other origins may not send: CORS_ORIGINS is not set',
     isUndocumented: true,
   },
-  request_timeout: {
-    status: 408,
-    retryable: true,
-    title: 'The request took too long to arrive',
-    isUnlimited: true,
-  },
-  body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
-  attachment_too_large: { status: 413, retryable: false, title: 'An attachment is too large' },
-  attachment_too_many_pixels: {
-    status: 413,
-    retryable: false,
-    title: 'An attachment has too many pixels',
-  },
-  too_many_attachments: { status: 413, retryable: false, title: 'Too many attachments' },
-  unsupported_media_type: { status: 415, retryable: false, title: 'Unsupported content type' },
-  unsupported_encoding: { status: 415, retryable: false, title: 'Unsupported content encoding' },
-  attachment_not_an_image: {
-    status: 415,
-    retryable: false,
-    title: 'An attachment is not an accepted image',
-  },
-  attachment_unreadable: {
-    status: 415,
-    retryable: false,
-    title: 'The structure of an attachment cannot be read',
-  },
-  expectation_failed: {
-    status: 417,
-    retryable: false,
-    title: 'Unsupported Expect header',
-    isUnlimited: true,
-  },
+  request_timeout: { status: 408, title: 'The request took too long to arrive', isUnlimited: true },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  attachment_too_large: { status: 413, title: 'An attachment is too large' },
+  attachment_too_many_pixels: { status: 413, title: 'An attachment has too many pixels' },
+  too_many_attachments: { status: 413, title: 'Too many attachments' },
+  unsupported_media_type: { status: 415, title: 'Unsupported content type' },
+  unsupported_encoding: { status: 415, title: 'Unsupported content encoding' },
+  attachment_not_an_image: { status: 415, title: 'An attachment is not an accepted image' },
+  attachment_unreadable: { status: 415, title: 'The structure of an attachment cannot be read' },
+  expectation_failed: { status: 417, title: 'Unsupported Expect header', isUnlimited: true },
   idempotency_key_reused: {
     status: 422,
-    retryable: false,
     title: 'The idempotency key was used for another payload',
   },
-  id_time_out_of_range: {
-    status: 422,
-    retryable: false,
-    title: 'The time in the id is outside the accepted window',
-  },
+  id_time_out_of_range: { status: 422, title: 'The time in the id is outside the accepted window' },
   duplicate_id: {
     status: 422,
-    retryable: false,
     title: 'An earlier entry of this batch has the same id and other content',
   },
-  rate_limited: { status: 429, retryable: true, title: 'Too many requests or records' },
-  budget_exhausted: {
-    status: 429,
-    retryable: true,
-    title: 'The API key has used up its budget for this day (UTC)',
-  },
-  headers_too_large: {
-    status: 431,
-    retryable: false,
-    title: 'The header fields are too large',
-    isUnlimited: true,
-  },
+  rate_limited: { status: 429, title: 'Too many requests or records' },
+  budget_exhausted: { status: 429, title: 'The API key has used up its budget for this day (UTC)' },
+  headers_too_large: { status: 431, title: 'The header fields are too large', isUnlimited: true },
   internal_error: {
     status: 500,
-    retryable: false,
     title: 'Unexpected error; the record may or may not have been stored',
   },
-  busy: {
-    status: 503,
-    retryable: true,
-    title: 'Too many requests or bytes in flight; not stored',
-    isShed: true,
-  },
+  busy: { status: 503, title: 'Too many requests or bytes in flight; not stored', isShed: true },
   queue_full: {
     status: 503,
-    retryable: true,
     title: 'The queue is full; not stored',
     retryAfterSeconds: 30,
     isShed: true,
   },
   queue_unavailable: {
     status: 503,
-    retryable: true,
     title: 'The queue is unavailable; not stored',
     retryAfterSeconds: 5,
     isShed: true,
   },
   keys_full: {
     status: 503,
-    retryable: true,
     title: 'No room for another idempotency key; not stored',
     retryAfterSeconds: 60,
     isShed: true,
   },
   clock_skew: {
     status: 503,
-    retryable: true,
     title: 'The clock of this gateway is wrong; not stored',
     retryAfterSeconds: 5,
     isShed: true,
   },
   storage_unavailable: {
     status: 503,
-    retryable: true,
     title: 'The attachment store is unavailable; not stored',
     retryAfterSeconds: 5,
     isShed: true,
   },
-  outcome_unknown: {
-    status: 503,
-    retryable: true,
-    title: 'The record may or may not have been stored',
-  },
-} as const satisfies Record<string, ErrorType>
+  outcome_unknown: { status: 503, title: 'The record may or may not have been stored' },
+} as const satisfies Record<string, Row>
 
 export type ErrorCode = keyof typeof catalogue
 
-export const errorCatalogue: Readonly<Record<ErrorCode, ErrorType>> = catalogue
+interface ErrorType extends Row {
+  /** Whether the same request can succeed later. */
+  retryable: boolean
+}
+
+export const errorCatalogue = Object.fromEntries(
+  Object.entries<Row>(catalogue).map(([code, row]) => [
+    code,
+    { ...row, retryable: retryStatuses.has(row.status) },
+  ]),
+) as Readonly<Record<ErrorCode, ErrorType>>
 
 /** `pointer` is a JSON pointer (RFC 6901); `detail` never contains the field's value. */
 export interface FieldError {
