@@ -34,14 +34,12 @@ ${actions}`,
     .action(async ({ since = new Date(0), json }: { since?: Date; json?: boolean }) => {
       const waiting = await withRedis((redis) => createWaitingEntries({ redis }).peek(waitingMax))
       const rows = waiting.map((row) => JSON.parse(row) as StoredEntry)
-      const stored = withClickHouse((clickhouse) => readJournal(clickhouse, since), {
-        requestTimeoutMs: timeoutMs,
-      })
-      const failure = await stored.then(
-        () => undefined,
-        (error: Error) => error,
-      )
-      const known = failure === undefined ? await stored : []
+      const [stored] = await Promise.allSettled([
+        withClickHouse((clickhouse) => readJournal(clickhouse, since), {
+          requestTimeoutMs: timeoutMs,
+        }),
+      ])
+      const known = stored.status === 'fulfilled' ? stored.value : []
       const ids = new Set(known.map(({ id }) => id))
       const entries = [
         ...known,
@@ -51,9 +49,10 @@ ${actions}`,
         printJson(entries.map(({ detail, ...entry }) => ({ ...entry, detail: JSON.parse(detail) })))
       } else if (entries.length === 0) print('There are no changes.')
       else for (const { at, who, action, subject } of entries) printRow([at, action, subject, who])
-      if (failure === undefined) return
+      if (stored.status === 'fulfilled') return
+      const { message } = stored.reason as Error
       throw new UsageError(
-        `ClickHouse does not respond (${failure.message}): these are only the changes that wait in Redis.`,
+        `ClickHouse does not respond (${message}): these are only the changes that wait in Redis.`,
       )
     })
 }
