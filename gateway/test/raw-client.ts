@@ -1,7 +1,9 @@
 import type { SweepClock } from '@intake/http-edge'
-import { secret } from './support.ts'
+import type { Test } from 'tap'
+import { open, received } from '@intake/test-kit/raw-client'
+import { logBody, secret, type TestGateway } from './support.ts'
 
-export { open, received } from '@intake/test-kit/raw-client'
+export { open, received }
 
 /**
  * Returns the head of a `POST` with the test's API key.
@@ -14,6 +16,24 @@ export function post(path: string, more: string[] = [], key = secret): string {
 }
 
 export const json = 'content-type: application/json'
+export const formType = 'content-type: multipart/form-data; boundary=b'
+export const length = (bytes: number) => `content-length: ${bytes}`
+export const chunked = 'transfer-encoding: chunked'
+
+/** A log event, the request that sends it, and one to a path that needs no key. */
+export const body = JSON.stringify(logBody())
+export const log = post('/api/log', [json, length(body.length)]) + body
+export const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+
+/** Sends bytes on a connection of their own, and resolves to all that comes back on it. */
+export async function exchange(t: Test, gateway: TestGateway, bytes: string): Promise<string> {
+  const socket = await open(t, gateway)
+  socket.write(bytes)
+  return received(socket)
+}
+
+/** The status lines in what a connection has received. */
+export const statusLines = (text: string) => text.match(/HTTP\/1\.1 \d+/g)
 
 /**
  * Creates a clock for connection sweeps: there is a sweep every 5 ms, and at each sweep the clock

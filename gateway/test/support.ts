@@ -1,4 +1,5 @@
 import { decompress } from '@intake/queue/frame'
+import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
@@ -228,10 +229,17 @@ export function logBody(log: object = {}, rest: object = {}): Record<string, unk
   }
 }
 
-export function feedbackPayload(feedback: object = {}, rest: object = {}): Record<string, unknown> {
-  const { log: _, ...head } = logBody()
-  return { ...head, feedback: { text: 'It broke.', ...feedback }, ...rest }
+/** The fields that log events and feedback share. */
+export function sender(): Record<string, unknown> {
+  const { log: _, ...fields } = logBody()
+  return fields
 }
+
+export const feedbackPayload = (feedback: object = {}, rest: object = {}) => ({
+  ...sender(),
+  feedback: { text: 'It broke.', ...feedback },
+  ...rest,
+})
 
 /**
  * Returns what a gateway has counted, as lines `name: records`. Sums the counts of all minutes,
@@ -250,6 +258,46 @@ export function countsOf(
 }
 
 export const headers = { 'x-api-key': secret, 'content-type': 'application/json' }
+
+type Payload = string | object | Buffer
+
+/**
+ * Sends JSON with the key of the test.
+ *
+ * @param more further headers, or others than `headers`
+ */
+export const post = (
+  { app }: Pick<TestGateway, 'app'>,
+  url: string,
+  payload: Payload,
+  more: Record<string, string> = {},
+) => app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+
+export const sendLog = (
+  gateway: Pick<TestGateway, 'app'>,
+  payload: Payload = logBody(),
+  more: Record<string, string> = {},
+) => post(gateway, '/api/log', payload, more)
+
+/** Sends a log event, perhaps under an idempotency key. */
+export async function sendKeyed(
+  gateway: Pick<TestGateway, 'app'>,
+  payload: Payload,
+  key?: string,
+): Promise<{ status: number; body: { id: string; code: string } }> {
+  const response = await sendLog(
+    gateway,
+    payload,
+    key === undefined ? {} : { 'idempotency-key': key },
+  )
+  return { status: response.statusCode, body: response.json() }
+}
+
+/** Resolves to the port on which the gateway listens from now on. */
+export async function listen({ app }: Pick<TestGateway, 'app'>): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

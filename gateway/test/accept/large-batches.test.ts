@@ -4,20 +4,10 @@ import { decompress } from '@intake/queue/frame'
 import t, { type Test } from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
-import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+import { batch, send } from '../batches.ts'
+import { post, startGateway, type TestGateway } from '../support.ts'
 
 const expired = () => createIdentity(Date.now() - 31 * 24 * 60 * 60_000).id
-
-function send({ app }: TestGateway, logs: object[], more: Record<string, string> = {}) {
-  const { log: _, ...sender } = logBody()
-  const payload = { ...sender, logs }
-  return app.inject({
-    method: 'POST',
-    url: '/api/log/batch',
-    headers: { ...headers, ...more },
-    payload,
-  })
-}
 
 /**
  * Collects unhandled rejections until the end of the test: in the gateway they would end the
@@ -40,7 +30,7 @@ t.test('207: 500 large entries, the first of which is rejected', async (t) => {
   const entries = (length: number, more: object) =>
     Array.from({ length }, (_, n) => ({ event: `e${n}`, id: randomUUID(), ...more }))
   for (const rest of [entries(499, { params }), entries(4, { params: { text } })]) {
-    const response = await send(gateway, [{ event: 'expired', id: expired() }, ...rest])
+    const response = await send(gateway, batch([{ event: 'expired', id: expired() }, ...rest]))
     t.match(response.json(), {
       accepted: rest.length,
       rejected: 1,
@@ -56,7 +46,7 @@ t.test('503 for a large batch whose ids cannot be reserved', async (t) => {
   const unhandled = unhandledRejections(t)
   gateway.fail.reserve = new IntakeError('keys_full', 'There is no room.')
   const logs = Array.from({ length: 500 }, () => ({ event: 'e', id: randomUUID(), params }))
-  const response = await send(gateway, logs)
+  const response = await send(gateway, batch(logs))
   t.match(response.json(), { status: 503, code: 'keys_full' })
   t.equal(gateway.frames.logs.length, 0)
   t.same(unhandled, [])
@@ -69,7 +59,7 @@ t.test('an entry that is too large is rejected before its id is reserved', async
     { event: 'large', id: randomUUID(), params: { text: text + text } },
     { event: 'small' },
   ]
-  const response = await send(gateway, logs)
+  const response = await send(gateway, batch(logs))
   t.match(response.json(), { results: [{ code: 'body_too_large' }, { status: 'accepted' }] })
 })
 
@@ -78,24 +68,20 @@ t.test('an entry that is too large is rejected before its id is reserved', async
  * JSON text `last`.
  */
 function batchText(bytes: number, last: string): string {
-  const { log: _, ...sender } = logBody()
   const count = Math.ceil(bytes / 10_000)
   const logs = Array.from({ length: count }, (_entry, n) => ({
     event: `e${n}`,
     params: { text: randomBytes(5_000).toString('hex') },
   }))
-  return JSON.stringify({ ...sender, logs: [...logs, { event: 'last', params: 0 }] }).replace(
+  return JSON.stringify(batch([...logs, { event: 'last', params: 0 }])).replace(
     '"params":0',
     `"params":${last}`,
   )
 }
 
 function sendText({ app }: TestGateway, json: string, isGzip = false) {
-  return app.inject({
-    method: 'POST',
-    url: '/api/log/batch',
-    headers: { ...headers, ...(isGzip && { 'content-encoding': 'gzip' }) },
-    payload: isGzip ? gzipSync(json, { level: 1 }) : json,
+  return post({ app }, '/api/log/batch', isGzip ? gzipSync(json, { level: 1 }) : json, {
+    ...(isGzip && { 'content-encoding': 'gzip' }),
   })
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RedisState } from '@intake/redis'
 import { createAdmission } from '../../src/admission/admission.ts'
-import { headers, logBody, secret, startGateway } from '../support.ts'
+import { logBody, post, sendLog, startGateway } from '../support.ts'
 
 const sound: RedisState = {
   writeRefusal: undefined,
@@ -45,13 +45,10 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
 
 t.test('503 queue_full before the body is read, for logs and not for feedback', async (t) => {
   const { app } = await startGateway(t, { queueState: { memoryUsed: 0.8 } })
-  const log = await app.inject({ method: 'POST', url: '/api/log', headers, payload: '{"broken' })
+  const log = await sendLog({ app }, '{"broken')
   t.match(log.json(), { status: 503, code: 'queue_full' })
-  const feedback = await app.inject({
-    method: 'POST',
-    url: '/api/feedback',
-    headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
-    payload: 'broken',
+  const feedback = await post({ app }, '/api/feedback', 'broken', {
+    'content-type': 'multipart/form-data; boundary=x',
   })
   t.match(feedback.json(), { status: 400, code: 'invalid_multipart' })
 })
@@ -59,19 +56,14 @@ t.test('503 queue_full before the body is read, for logs and not for feedback', 
 t.test('503 queue_full for the kinds of record for which a key is over its share', async (t) => {
   const over = { logs: new Set(['key_2']), feedback: new Set<string>() }
   const { app } = await startGateway(t, { overShare: over })
-  const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  const send = () => sendLog({ app })
   t.equal((await send()).statusCode, 201, 'another key is over')
   over.logs.add('key_1')
   const refused = await send()
   t.match(refused.json(), { status: 503, code: 'queue_full', detail: /share/ })
   t.ok(Number(refused.headers['retry-after']) >= 30)
   const sendForm = () =>
-    app.inject({
-      method: 'POST',
-      url: '/api/feedback',
-      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
-      payload: 'broken',
-    })
+    post({ app }, '/api/feedback', 'broken', { 'content-type': 'multipart/form-data; boundary=x' })
   t.match((await sendForm()).json(), { code: 'invalid_multipart' })
   over.feedback.add('key_1')
   t.match((await sendForm()).json(), { code: 'queue_full' })
@@ -82,7 +74,7 @@ t.test(
   async (t) => {
     const durabilityViolations = ['Redis has appendfsync everysec, not always']
     const { app, state } = await startGateway(t, { queueState: { durabilityViolations } })
-    const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+    const send = () => sendLog({ app })
     const refused = await send()
     t.match(refused.json(), { status: 503, code: 'queue_unavailable' })
     t.notMatch(refused.body, 'everysec')
@@ -99,19 +91,14 @@ t.test(
 
 t.test('503, not 401, when Redis has lost its data and the API keys with it', async (t) => {
   const { app } = await startGateway(t, { queueState: { installation: null } })
-  const response = await app.inject({
-    method: 'POST',
-    url: '/api/log',
-    headers: { ...headers, 'x-api-key': 'forgotten' },
-    payload: logBody(),
-  })
+  const response = await sendLog({ app }, logBody(), { 'x-api-key': 'forgotten' })
   t.match(response.json(), { status: 503, code: 'queue_unavailable' })
 })
 
 t.test('503 while Redis refuses writes, even if the rest of its state is fine', async (t) => {
   const writeRefusal = 'Redis is a replica'
   const { app, state } = await startGateway(t, { queueState: { writeRefusal } })
-  const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  const send = () => sendLog({ app })
   t.match((await send()).json(), { status: 503, code: 'queue_unavailable' })
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, writeRefusal }) })
   t.same(admission.redisProblems(), { redis_connection: writeRefusal })

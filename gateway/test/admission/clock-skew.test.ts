@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { limits } from '@intake/contract'
 import { createAdmission, createSkewGauge } from '../../src/admission/admission.ts'
-import { feedbackPayload, headers, logBody, secret, startGateway } from '../support.ts'
+import { batch, send as sendBatch } from '../batches.ts'
+import { feedbackPayload, logBody, post, sendLog, startGateway } from '../support.ts'
 
 const startMs = Date.UTC(2026, 10, 1)
 
@@ -127,18 +128,11 @@ async function sendAll(t: Test, { app }: Awaited<ReturnType<typeof startGateway>
   form.set('payload', JSON.stringify(feedbackPayload()))
   const encoded = new Response(form)
   const contentType = encoded.headers.get('content-type') ?? ''
-  const { log, ...head } = logBody()
-  const post = (url: string, payload: object | Buffer, type = headers['content-type']) =>
-    app.inject({
-      method: 'POST',
-      url,
-      headers: { 'x-api-key': secret, 'content-type': type },
-      payload,
-    })
+  const body = Buffer.from(await encoded.arrayBuffer())
   const responses = await Promise.all([
-    post('/api/log', logBody()),
-    post('/api/log/batch', { ...head, logs: [log] }),
-    post('/api/feedback', Buffer.from(await encoded.arrayBuffer()), contentType),
+    sendLog({ app }),
+    sendBatch({ app }, batch([{ event: 'a' }])),
+    post({ app }, '/api/feedback', body, { 'content-type': contentType }),
   ])
   t.equal(responses.length, 3)
   return responses
@@ -169,7 +163,7 @@ t.test('503 when the clock jumps while the body arrives', async (t) => {
       yield body.slice(10)
     })(),
   )
-  const response = await app.inject({ method: 'POST', url: '/api/log', headers, payload })
+  const response = await sendLog({ app }, payload)
   t.match(response.json(), { status: 503, code: 'clock_skew' })
   t.same(frames.logs, [])
 })

@@ -5,8 +5,9 @@ import t, { type Test } from 'tap'
 import { keyLimitNames, type ApiKey, type KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
 import { limitTable } from '../../src/admission/limits.ts'
+import { batch as batchOf } from '../batches.ts'
 import { payload, file, send as sendForm, type Part } from '../forms.ts'
-import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+import { headers, images, logBody, post, sendLog, startGateway } from '../support.ts'
 
 const midday = Date.UTC(2026, 10, 26, 12)
 
@@ -21,24 +22,19 @@ async function start(t: Test, limits: KeyLimits, env: Record<string, string> = {
   return { gateway, time }
 }
 
-const post = ({ app }: TestGateway, url: string, body: object | string, more: object = {}) =>
-  app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
-
 const device = (number: number) => `6f9619ff-8b86-4d01-b42d-${String(number).padStart(12, '0')}`
 
-function batch(entries: number, rest: object = {}): object {
-  const { log: _, ...head } = logBody()
-  return { ...head, logs: Array.from({ length: entries }, () => ({ event: 'tap' })), ...rest }
-}
+const batch = (entries: number) =>
+  batchOf(Array.from({ length: entries }, () => ({ event: 'tap' })))
 
 t.test('429: a key has its own number of requests', async (t) => {
   const { gateway } = await start(t, { requestsPerMinute: 2 }, { RATE_LIMIT_MAX: '1' })
-  t.match(await post(gateway, '/api/log', logBody()), {
+  t.match(await sendLog(gateway), {
     statusCode: 201,
     headers: { 'ratelimit-limit': '2', 'ratelimit-remaining': '1', 'ratelimit-reset': '60' },
   })
-  await post(gateway, '/api/log', logBody())
-  const refused = await post(gateway, '/api/log', logBody())
+  await sendLog(gateway)
+  const refused = await sendLog(gateway)
   t.match(refused.json(), { status: 429, code: 'rate_limited' })
 })
 
@@ -48,7 +44,7 @@ t.test('429: every limit of a key is enforced', async (t) => {
     const isOfLogs = (limitTable[name].kinds as readonly string[]).includes('logs')
     const send = async () =>
       isOfLogs
-        ? (await post(gateway, '/api/log', logBody())).statusCode
+        ? (await sendLog(gateway)).statusCode
         : (await sendForm(gateway, [payload(), file(images.png)])).status
     t.same([await send(), await send()], [201, 429], name)
   }
@@ -62,7 +58,7 @@ t.test('429: events are counted, not requests', async (t) => {
   t.match(refused.json(), { status: 429, code: 'rate_limited', detail: /events/ })
   t.ok(Number(refused.headers['retry-after']) > 0 && Number(refused.headers['retry-after']) <= 60)
   t.equal((await post(gateway, url, batch(4))).statusCode, 207, 'what is left can be used')
-  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  const early = await sendLog(gateway, {}, { 'content-length': '1000000000000' })
   t.equal(early.json().code, 'rate_limited', 'nothing is read when nothing is left')
   t.equal(gateway.rows('logs').length, 10)
 })
@@ -71,44 +67,36 @@ t.test('429: bytes of events are counted after decompression, and given back', a
   const padded = logBody({ params: { text: 'x'.repeat(10_000) } })
   const bytes = JSON.stringify(padded).length
   const { gateway } = await start(t, { logBytesPerMinute: 2 * bytes })
-  const send = () => {
-    const zipped = gzipSync(JSON.stringify(padded))
-    const gzipped = { ...headers, 'content-encoding': 'gzip' }
-    return gateway.app.inject({
-      method: 'POST',
-      url: '/api/log',
-      headers: gzipped,
-      payload: zipped,
-    })
-  }
+  const zipped = gzipSync(JSON.stringify(padded))
+  const send = () => sendLog(gateway, zipped, { 'content-encoding': 'gzip' })
   gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
   for (let sent = 0; sent < 3; sent++) t.equal((await send()).statusCode, 503)
   delete gateway.fail.enqueue
   t.equal((await send()).statusCode, 201)
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  t.equal((await sendLog(gateway)).statusCode, 201)
   const refused = await send()
   t.match(refused.json(), { status: 429, code: 'rate_limited', detail: /bytes of events/ })
   t.ok(Number(refused.headers['retry-after']) > 0)
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a small one has room')
+  t.equal((await sendLog(gateway)).statusCode, 201, 'a small one has room')
   t.equal((await sendForm(gateway, [payload()])).status, 201, 'feedback is no event')
 })
 
 t.test('429: nothing is read when a key has sent all its bytes of events', async (t) => {
   const { gateway } = await start(t, { logBytesPerMinute: 1 })
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a larger one, alone')
-  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.equal((await sendLog(gateway)).statusCode, 201, 'a larger one, alone')
+  const early = await sendLog(gateway, {}, { 'content-length': '1000000000000' })
   t.match(early.json(), { code: 'rate_limited', detail: /bytes of events/ })
 })
 
 t.test('a batch that is larger than the limit is accepted alone', async (t) => {
   const { gateway } = await start(t, { eventsPerMinute: 10, eventsPerDay: 10 })
   t.equal((await post(gateway, '/api/log/batch', batch(30))).statusCode, 207)
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 429)
+  t.equal((await sendLog(gateway)).statusCode, 429)
 })
 
 t.test('429: feedback and bytes of attachments have limits of their own', async (t) => {
   const { gateway } = await start(t, { feedbackPerMinute: 2, eventsPerMinute: 1 })
-  await post(gateway, '/api/log', logBody())
+  await sendLog(gateway)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
   t.match(await sendForm(gateway, [payload()]), { status: 429, body: { code: 'rate_limited' } })
@@ -120,21 +108,21 @@ t.test('429: feedback and bytes of attachments have limits of their own', async 
   t.equal((await sendForm(pictures.gateway, [...picture, file(images.png)])).status, 429)
   t.equal((await sendForm(pictures.gateway, picture)).status, 201)
   t.equal(pictures.gateway.objects.size, 2, 'a refused picture is not stored')
-  const log = await post(pictures.gateway, '/api/log', logBody())
+  const log = await sendLog(pictures.gateway, logBody())
   t.equal(log.statusCode, 201, 'log events have no attachments')
 })
 
 t.test('429: a budget is spent until midnight UTC', async (t) => {
   const { gateway, time } = await start(t, { eventsPerDay: 3 })
-  for (const _ of [1, 2, 3]) t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
-  const refused = await post(gateway, '/api/log', logBody())
+  for (const _ of [1, 2, 3]) t.equal((await sendLog(gateway)).statusCode, 201)
+  const refused = await sendLog(gateway)
   t.match(refused.json(), { status: 429, code: 'budget_exhausted' })
   t.equal(refused.headers['retry-after'], String(12 * 3_600))
   t.equal((await sendForm(gateway, [payload()])).status, 201, 'feedback is no event')
   time.ms = midday + 12 * 3_600_000 - 1
-  t.equal((await post(gateway, '/api/log', logBody())).headers['retry-after'], '1')
+  t.equal((await sendLog(gateway)).headers['retry-after'], '1')
   time.ms++
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  t.equal((await sendLog(gateway)).statusCode, 201)
 })
 
 t.test('429: bytes have a budget, for events and feedback together', async (t) => {
@@ -142,9 +130,9 @@ t.test('429: bytes have a budget, for events and feedback together', async (t) =
   const form = [payload(), file(images.png)]
   const used = JSON.stringify(body).length + form[0]![1].length + images.png.length
   const { gateway } = await start(t, { bytesPerDay: used + 1 })
-  t.equal((await post(gateway, '/api/log', body)).statusCode, 201)
+  t.equal((await sendLog(gateway, body)).statusCode, 201)
   t.equal((await sendForm(gateway, form)).status, 201)
-  const refused = await post(gateway, '/api/log', body)
+  const refused = await sendLog(gateway, body)
   t.match(refused.json(), { status: 429, code: 'budget_exhausted' })
 })
 
@@ -153,9 +141,9 @@ t.test('what is refused later uses nothing up', async (t) => {
   gateway.state.memoryUsed = 0
   for (let sent = 0; sent < 3; sent++) {
     const wrong = logBody({ id: '01700000-0000-7000-8000-000000000000' })
-    t.equal((await post(gateway, '/api/log', wrong)).statusCode, 422)
+    t.equal((await sendLog(gateway, wrong)).statusCode, 422)
   }
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  t.equal((await sendLog(gateway)).statusCode, 201)
 })
 
 t.test('pictures that are not stored use nothing up', async (t) => {
@@ -177,13 +165,12 @@ t.test('records that a rule leaves out use no budget of the day', async (t) => {
     wallMs: () => midday,
   })
   for (let sent = 0; sent < 20; sent++) {
-    t.equal((await post(gateway, '/api/log', logBody(dropped))).statusCode, 201)
+    t.equal((await sendLog(gateway, logBody(dropped))).statusCode, 201)
   }
-  const { log: _, ...head } = logBody()
-  const mixed = { ...head, logs: [dropped, { event: 'tap' }, dropped] }
+  const mixed = batchOf([dropped, { event: 'tap' }, dropped])
   t.equal((await post(gateway, '/api/log/batch', mixed)).json().accepted, 3)
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
-  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'budget_exhausted' })
+  t.equal((await sendLog(gateway)).statusCode, 201)
+  t.match((await sendLog(gateway)).json(), { code: 'budget_exhausted' })
 })
 
 t.test('429: text parts of a form count for the budget of bytes', async (t) => {
@@ -197,9 +184,9 @@ for (const code of ['outcome_unknown', 'internal_error'] as const) {
   t.test(`after ${code}, what was used stays used`, async (t) => {
     const { gateway } = await start(t, { eventsPerMinute: 1 })
     gateway.fail.enqueue = new IntakeError(code, 'No reply.')
-    t.match((await post(gateway, '/api/log', logBody())).json(), { code })
+    t.match((await sendLog(gateway)).json(), { code })
     delete gateway.fail.enqueue
-    t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'rate_limited' })
+    t.match((await sendLog(gateway)).json(), { code: 'rate_limited' })
   })
 }
 
@@ -209,7 +196,7 @@ t.test('429: what a key may not send uses nothing up of a device', async (t) => 
   for (let sent = 0; sent < 5; sent++) {
     t.match((await post(gateway, '/api/log/batch', batch(9))).json(), { detail: /events/ })
   }
-  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  t.equal((await sendLog(gateway)).statusCode, 201)
 })
 
 t.test('429: a device that sends 100 times its share takes nothing from the others', async (t) => {
@@ -220,7 +207,7 @@ t.test('429: a device that sends 100 times its share takes nothing from the othe
     eventsPerMinute: 200,
   })
   const send = async (number: number) =>
-    (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
+    (await sendLog(gateway, logBody({}, { device_uuid: device(number) }))).statusCode
   let accepted = 0
   let others = 0
   for (let sent = 0; sent < 100 * share; sent++) {
@@ -229,7 +216,7 @@ t.test('429: a device that sends 100 times its share takes nothing from the othe
   }
   t.equal(accepted, share)
   t.equal(others, 0, 'no other device is refused')
-  const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
+  const refused = await sendLog(gateway, logBody({}, { device_uuid: device(0) }))
   t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
   t.ok(Number(refused.headers['retry-after']) > 0)
 })
@@ -239,7 +226,7 @@ async function startFlooded(t: Test) {
   const requestsMax = 40
   const limits = { deviceEventsPerMinute: 1, requestsPerMinute: requestsMax }
   const { gateway } = await start(t, limits)
-  const send = async (body: object) => (await post(gateway, '/api/log', body)).json()
+  const send = async (body: object) => (await sendLog(gateway, body)).json()
   const of = (number: number) => logBody({}, { device_uuid: device(number) })
   for (let sent = 0; sent < requestsMax + 2; sent++) await send(of(0))
   return { gateway, requestsMax, send, of }
@@ -248,9 +235,7 @@ async function startFlooded(t: Test) {
 t.test('429: beyond the limit of requests, a device beyond its share is not parsed', async (t) => {
   const { gateway, requestsMax, send, of } = await startFlooded(t)
   const broken = `${JSON.stringify(of(0))} broken`
-  const url = '/api/log'
-  const inject = (body: string | Buffer, more: object = {}) =>
-    gateway.app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
+  const inject = (body: string | Buffer, more = {}) => sendLog(gateway, body, more)
   for (let sent = 0; sent < 3 * requestsMax; sent++) {
     t.match((await inject(broken)).json(), { code: 'rate_limited', detail: /device/ })
   }
@@ -275,7 +260,7 @@ t.test('429: a large body of such a device is not decompressed to its end', asyn
   const sendBroken = async (body: object) => {
     const broken = gzipSync(JSON.stringify(body)).subarray(0, -8)
     const encoding = { 'content-encoding': 'gzip' }
-    return (await post(gateway, '/api/log', broken, encoding)).json<object>()
+    return (await sendLog(gateway, broken, encoding)).json<object>()
   }
   t.match(await sendBroken({ ...of(0), params }), { code: 'rate_limited', detail: /device/ })
   t.match(await sendBroken({ ...of(1), params }), { code: 'invalid_encoding' })
@@ -299,8 +284,8 @@ t.test('201: a device whose event only mentions a device beyond its share', asyn
 t.test('429: the limit of requests holds for a device that hides', async (t) => {
   const { gateway, requestsMax, of } = await startFlooded(t)
   const hidden = JSON.stringify(of(0)).replace('device_uuid', 'device\\u005fuuid')
-  for (let sent = 0; sent < requestsMax; sent++) await post(gateway, '/api/log', hidden)
-  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  for (let sent = 0; sent < requestsMax; sent++) await sendLog(gateway, hidden)
+  const early = await sendLog(gateway, {}, { 'content-length': '1000000000000' })
   t.match(early.json(), { code: 'rate_limited', detail: /Retry-After/ })
 })
 
@@ -312,11 +297,8 @@ t.test('403: a key that is suspended while the body arrives stores nothing', asy
     gateway.apiKey.suspendedAt = '2026-11-26T00:00:00.000Z'
     yield body.slice(20)
   }
-  const response = await gateway.app.inject({
-    method: 'POST',
-    url: '/api/log/batch',
-    headers: { ...headers, 'content-type': 'application/json' },
-    payload: Readable.from(sending()),
+  const response = await post(gateway, '/api/log/batch', Readable.from(sending()), {
+    'content-type': 'application/json',
   })
   t.match(response.json(), { status: 403, code: 'key_suspended' })
   t.same(gateway.rows('logs'), [])
@@ -325,7 +307,7 @@ t.test('403: a key that is suspended while the body arrives stores nothing', asy
 t.test('403: a suspended key refuses before the body, and stores nothing', async (t) => {
   const key = { suspendedAt: '2026-11-26T00:00:00.000Z' }
   const gateway = await startGateway(t, { key })
-  const response = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  const response = await sendLog(gateway, {}, { 'content-length': '1000000000000' })
   t.match(response.json(), { status: 403, code: 'key_suspended' })
   t.notOk('retry-after' in response.headers)
 })
@@ -333,7 +315,7 @@ t.test('403: a suspended key refuses before the body, and stores nothing', async
 t.test('403: a prefix is for the applications below it', async (t) => {
   const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.a', 'com.example.*'] } })
   const send = async (bundle: string) =>
-    (await post(gateway, '/api/log', logBody({}, { bundle_identifier: bundle }))).statusCode
+    (await sendLog(gateway, logBody({}, { bundle_identifier: bundle }))).statusCode
   for (const bundle of ['com.a', 'com.example.app', 'com.example.a.b']) {
     t.equal(await send(bundle), 201, bundle)
   }
@@ -347,7 +329,7 @@ t.test(
   async (t) => {
     const gateway = await startGateway(t, { env: { TRUST_PROXY: '1' } })
     const send = (key: string, address: string) =>
-      post(gateway, '/api/log', logBody(), { 'x-api-key': key, 'x-forwarded-for': address })
+      sendLog(gateway, logBody(), { 'x-api-key': key, 'x-forwarded-for': address })
     const valid = headers['x-api-key']
     let refused = 0
     let last = await send('wrong', '2001:db8::1')

@@ -62,3 +62,7 @@ t.test('work that fails or ends before the response also releases its bytes', as
   lease.release()
   budget.lease({ account: 'a', expectedBytes: 100 }).extend(100)
 })
+
+t.test('an account finds capacity in the smallest total that is allowed', async (t) => {
+  t.ok(createShares(2).take('key', 1))
+})

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
-import { headers, logBody, startGateway } from '../support.ts'
+import { headers, listen, logBody, post, sendLog, startGateway } from '../support.ts'
 import { batch, send, url } from '../batches.ts'
 
 t.test('gzip on both operations: the same rows', async (t) => {
@@ -48,20 +48,10 @@ t.test(
     const { app } = await startGateway(t)
     const whole = gzipSync(JSON.stringify(logBody()))
     for (const payload of [whole.subarray(0, -4), Buffer.from('{}'), Buffer.alloc(0)]) {
-      const response = await app.inject({
-        method: 'POST',
-        url: '/api/log',
-        headers: { ...headers, 'content-encoding': 'gzip' },
-        payload,
-      })
+      const response = await sendLog({ app }, payload, { 'content-encoding': 'gzip' })
       t.match(response.json(), { status: 400, code: 'invalid_encoding' })
     }
-    const br = await app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'content-encoding': 'br' },
-      payload: '{}',
-    })
+    const br = await post({ app }, url, '{}', { 'content-encoding': 'br' })
     t.match(br.json(), { status: 415, code: 'unsupported_encoding' })
     t.equal(br.headers['accept-encoding'], 'gzip')
   },
@@ -98,8 +88,7 @@ t.test('503 busy while requests of disconnected clients are still processed', as
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }])) + String(blank).repeat(240))
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const { app, frames, release } = await startGateway(t, { env, holdFrames: true })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = await listen({ app })
   const open = () => {
     const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers: gzip })
     sent.on('error', () => undefined)
@@ -134,8 +123,7 @@ t.test('a body of unknown length is charged for arrived bytes, not for its limit
   const { app, release } = await startGateway(t, { env, holdFrames: true })
   const arrived: IncomingMessage[] = []
   app.server.on('request', (one: IncomingMessage) => one.once('end', () => arrived.push(one)))
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = await listen({ app })
   const chunked = { ...headers, 'transfer-encoding': 'chunked' }
   const open = (body: string) => {
     const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers: chunked })
@@ -159,8 +147,7 @@ t.test('a body of unknown length is charged for arrived bytes, not for its limit
 
 t.test('a body refused before its end is not awaited: 413, and the connection ends', async (t) => {
   const { app } = await startGateway(t)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = await listen({ app })
   const chunked = { ...headers, 'transfer-encoding': 'chunked' }
   const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers: chunked })
   sent.on('error', () => undefined)
@@ -173,8 +160,7 @@ t.test('a body refused before its end is not awaited: 413, and the connection en
 
 t.test('the connection stays open when a complete body is refused', async (t) => {
   const { app } = await startGateway(t)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = await listen({ app })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const sockets = new Set<Socket>()

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { feedbackPayload, images, secret, startGateway } from '../support.ts'
+import { feedbackPayload, images, listen, secret, startGateway } from '../support.ts'
 import { file, payload, send } from '../forms.ts'
 
 t.test('503 busy for forms of unknown length, too, by the bytes that have arrived', async (t) => {
@@ -10,8 +9,7 @@ t.test('503 busy for forms of unknown length, too, by the bytes that have arrive
   // for twelve images of 9 MB.
   const env = { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) }
   const { app } = await startGateway(t, { env })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = await listen({ app })
   const disposition = '--b\r\ncontent-disposition: form-data; name='
   const open = () => {
     const form = request({

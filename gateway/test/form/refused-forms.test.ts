@@ -1,6 +1,6 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { feedbackPayload, images, secret, startGateway } from '../support.ts'
+import { feedbackPayload, images, post, startGateway } from '../support.ts'
 import { file, payload, send, type Part } from '../forms.ts'
 
 t.test('a file under another name is refused or left out like an attachment', async (t) => {
@@ -67,12 +67,7 @@ t.test('400 for a malformed form', async (t) => {
     ],
   ]
   for (const [type, body] of cases) {
-    const response = await app.inject({
-      method: 'POST',
-      url: '/api/feedback',
-      headers: { 'x-api-key': secret, 'content-type': type },
-      payload: body,
-    })
+    const response = await post({ app }, '/api/feedback', body, { 'content-type': type })
     t.match(response.json(), { status: 400, code: 'invalid_multipart' }, body)
   }
 })
@@ -103,11 +98,8 @@ t.test('400 with the true reason for what the parser does not read', async (t) =
     [form.replace('"a"', '"constructor"'), /every JavaScript object/],
     [form.replace('"a"', '"__proto__"'), /every JavaScript object/],
   ] as const) {
-    const response = await gateway.app.inject({
-      method: 'POST',
-      url: '/api/feedback',
-      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
-      payload: body,
+    const response = await post(gateway, '/api/feedback', body, {
+      'content-type': 'multipart/form-data; boundary=x',
     })
     t.match(response.json(), { status: 400, code: 'invalid_multipart', detail }, body.slice(0, 9))
   }
@@ -120,11 +112,8 @@ t.test('400 for a part that the parser would skip: no part of a form is lost', a
     `--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
     `${JSON.stringify(feedbackPayload())}\r\n--x\r\n${part}\r\n--x--\r\n`
   const refused = async (part: string) => {
-    const response = await gateway.app.inject({
-      method: 'POST',
-      url: '/api/feedback',
-      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
-      payload: form(part),
+    const response = await post(gateway, '/api/feedback', form(part), {
+      'content-type': 'multipart/form-data; boundary=x',
     })
     t.match(response.json(), { status: 400, code: 'invalid_multipart' }, part.slice(0, 60))
   }

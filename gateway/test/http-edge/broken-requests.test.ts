@@ -1,15 +1,24 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { until } from '@intake/test-kit/until'
-import { fastClock, json, open, post, received } from '../raw-client.ts'
-import { logBody, startGateway, type TestGateway } from '../support.ts'
+import {
+  body,
+  chunked,
+  exchange,
+  fastClock,
+  formType,
+  get,
+  json,
+  length,
+  log,
+  open,
+  post,
+  received,
+} from '../raw-client.ts'
+import { startGateway, type TestGateway } from '../support.ts'
 
-const body = JSON.stringify(logBody())
-const length = (bytes: number) => `content-length: ${bytes}`
-const log = post('/api/log', [json, length(body.length)]) + body
-const chunkedHead = post('/api/log', [json, 'transfer-encoding: chunked'])
+const chunkedHead = post('/api/log', [json, chunked])
 const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
-const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /**
  * Resolves to the status codes, error codes and `connection: close` headers that a client receives
@@ -59,9 +68,7 @@ t.test('400 for a length in characters, none, or HTTP/1.0 without one', async (t
   const old = none.replace('HTTP/1.1', 'HTTP/1.0')
   t.equal(await outcome(t, gateway, old), '400 connection: close invalid_json')
   t.equal(gateway.frames.logs.length, 0)
-  const socket = await open(t, gateway)
-  socket.write(none)
-  t.match(await received(socket), /send Content-Length, in bytes/, 'the true reason')
+  t.match(await exchange(t, gateway, none), /send Content-Length, in bytes/, 'the true reason')
 })
 
 t.test('all requests before broken bytes get their responses, in their order', async (t) => {
@@ -116,8 +123,7 @@ t.test('400 for a body with a broken chunk, 201 for bytes behind a chunked body'
 
 t.test('a form with a broken chunk releases its bytes', async (t) => {
   const gateway = await startGateway(t)
-  const form = 'content-type: multipart/form-data; boundary=b'
-  const head = post('/api/feedback', [form, 'transfer-encoding: chunked'])
+  const head = post('/api/feedback', [formType, chunked])
   const part = '--b\r\ncontent-disposition: form-data; name="payload"\r\n\r\n{'
   const bytes = `${head}${part.length.toString(16)}\r\n${part}\r\nzz\r\n`
   t.equal(await outcome(t, gateway, bytes), '400 connection: close malformed_http')

@@ -4,12 +4,8 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { pipelinedMax } from '@intake/http-edge'
 import { until } from '@intake/test-kit/until'
-import { json, open, post, received } from '../raw-client.ts'
-import { logBody, startGateway } from '../support.ts'
-
-const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
-const body = JSON.stringify(logBody())
-const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+import { get, json, length, log, open, post, received, statusLines } from '../raw-client.ts'
+import { startGateway } from '../support.ts'
 
 t.test('a new connection evicts the oldest one without a key', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
@@ -88,7 +84,7 @@ t.test('a connection with too many pending requests ends after their responses',
 
 t.test('a connection with too many requests in one read is closed, pending or not', async (t) => {
   const gateway = await startGateway(t)
-  const refused = `${post('/api/log', [json, 'content-length: 2'], 'wrong')}{}`
+  const refused = `${post('/api/log', [json, length(2)], 'wrong')}{}`
   const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
   patient.write(refused.repeat(pipelinedMax - 1) + get)
   const all = await received(patient, /"ok"/)
@@ -107,7 +103,7 @@ t.test('a connection with a refused request can be evicted', async (t) => {
   const ended = once(await taken, 'close')
   // This client does not close the connection when the response has ended.
   refused.allowHalfOpen = true
-  refused.write(post('/api/log', ['content-type: text/plain', 'content-length: 300000']))
+  refused.write(post('/api/log', ['content-type: text/plain', length(300000)]))
   t.match(await received(refused, /"code"/), /connection: close/i, 'now it waits for the client')
   const other = await open(t, gateway)
   other.write(log)
@@ -142,7 +138,7 @@ t.test('CONNECT after a pending request gets no response, and the pending one do
   const response = received(socket)
   await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   gateway.release()
-  t.same((await response).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201'])
+  t.same(statusLines(await response), ['HTTP/1.1 201'])
   t.equal(gateway.rows('logs').length, 1)
 })
 
@@ -163,5 +159,5 @@ t.test('pending requests of a connection release their slots when it ends', asyn
   gateway.release()
   other.write(log.repeat(4))
   const responses = await received(other, /(HTTP[^]*){4}"message"/)
-  t.same(responses.match(/HTTP\/1\.1 \d+/g), Array(4).fill('HTTP/1.1 201'))
+  t.same(statusLines(responses), Array(4).fill('HTTP/1.1 201'))
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { open, received } from '../raw-client.ts'
+import { exchange, open, received, statusLines } from '../raw-client.ts'
 import { startGateway } from '../support.ts'
 
 const fields = (count: number) => 'a: 1\r\n'.repeat(count)
@@ -92,9 +92,7 @@ const cases: [what: string, request: string, status: number, code: string][] = [
 for (const [what, request, status, code] of cases) {
   t.test(`${status} for ${what}, as a problem document, and the connection ends`, async (t) => {
     const gateway = await startGateway(t)
-    const socket = await open(t, gateway)
-    socket.write(request)
-    const [head = '', body = ''] = (await received(socket)).split('\r\n\r\n')
+    const [head = '', body = ''] = (await exchange(t, gateway, request)).split('\r\n\r\n')
     t.match(
       head,
       new RegExp(`^HTTP/1.1 ${status} [^]*content-type: application/problem\\+json`, 'i'),
@@ -117,7 +115,7 @@ t.test('a GET with a body gets the response of one without, and nothing follows 
       const head = `GET ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`
       socket.write(head + body + next)
       const answer = await received(socket)
-      t.same(answer.match(/HTTP\/1\.1 \d+/g), [`HTTP/1.1 ${status}`], path)
+      t.same(statusLines(answer), [`HTTP/1.1 ${status}`], path)
       t.match(answer, /connection: close/i)
       if (status === 405) t.match(answer, /^allow: POST\r$/im)
     }
@@ -126,19 +124,30 @@ t.test('a GET with a body gets the response of one without, and nothing follows 
 
 t.test('a request after one with an invalid head is not served', async (t) => {
   const gateway = await startGateway(t)
-  const socket = await open(t, gateway)
-  socket.write('GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-  t.same((await received(socket)).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
+  t.same(
+    statusLines(
+      await exchange(
+        t,
+        gateway,
+        'GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
+      ),
+    ),
+    ['HTTP/1.1 400'],
+  )
 })
 
 t.test('200 for all valid forms of Host, and without one in HTTP/1.0', async (t) => {
   const gateway = await startGateway(t)
   for (const host of ['a', 'a.example:80', '[::1]:3000', '127.0.0.1:', 'my_service']) {
-    const socket = await open(t, gateway)
-    socket.write(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
-    t.match(await received(socket), /^HTTP\/1\.1 200 /, host)
+    t.match(
+      await exchange(
+        t,
+        gateway,
+        `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+      ),
+      /^HTTP\/1\.1 200 /,
+      host,
+    )
   }
-  const socket = await open(t, gateway)
-  socket.write('GET /healthz HTTP/1.0\r\n\r\n')
-  t.match(await received(socket), /^HTTP\/1\.1 200 /)
+  t.match(await exchange(t, gateway, 'GET /healthz HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })

@@ -3,24 +3,31 @@ import type { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
-import { fastClock, json, open, post, received } from '../raw-client.ts'
-import { logBody, startGateway } from '../support.ts'
-
-const body = JSON.stringify(logBody())
-const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+import {
+  chunked,
+  exchange,
+  fastClock,
+  formType,
+  json,
+  length,
+  log,
+  open,
+  post,
+  received,
+} from '../raw-client.ts'
+import { startGateway } from '../support.ts'
 
 t.test('408 as a problem document when a body does not arrive, for every operation', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock() })
-  const form = 'content-type: multipart/form-data; boundary=b'
   for (const [path, type] of [
     ['/api/log', json],
     ['/api/log/batch', json],
-    ['/api/feedback', form],
+    ['/api/feedback', formType],
   ] as const) {
-    for (const framing of ['content-length: 100000', 'transfer-encoding: chunked']) {
-      const socket = await open(t, gateway)
-      socket.write(post(path, [type, framing]))
-      const [head = '', problem = ''] = (await received(socket)).split('\r\n\r\n')
+    for (const framing of [length(100000), chunked]) {
+      const [head = '', problem = ''] = (
+        await exchange(t, gateway, post(path, [type, framing]))
+      ).split('\r\n\r\n')
       t.match(head, /^HTTP\/1\.1 408 [^]*connection: close/i, `${path}, ${framing}`)
       t.match(JSON.parse(problem), { status: 408, code: 'request_timeout' })
     }
@@ -35,10 +42,7 @@ t.test('413 for a form that does not end', async (t) => {
     senders: { bodyBytesPerSecondMin: 1 },
   })
   const socket = await open(t, gateway)
-  const form = 'content-type: multipart/form-data; boundary=b'
-  socket.write(
-    post('/api/feedback', [form, 'transfer-encoding: chunked', 'prefer: handling=lenient']),
-  )
+  socket.write(post('/api/feedback', [formType, chunked, 'prefer: handling=lenient']))
   const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
   socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
   const response = received(socket)
@@ -53,9 +57,7 @@ t.test('413 for a form that does not end', async (t) => {
 
 t.test('503 outcome_unknown and a closed connection when the response is late', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
-  const socket = await open(t, gateway)
-  socket.write(log)
-  const [head = '', problem = ''] = (await received(socket)).split('\r\n\r\n')
+  const [head = '', problem = ''] = (await exchange(t, gateway, log)).split('\r\n\r\n')
   t.match(head, /^HTTP\/1\.1 503 [^]*connection: close/i)
   t.match(JSON.parse(problem), { code: 'outcome_unknown' })
   gateway.release()
@@ -98,7 +100,7 @@ t.test('closing aborts the requests in progress, each with a response', async (t
   stored.write(log)
   await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const parsed = once(gateway.app.server, 'request')
-  coming.write(post('/api/log', [json, 'content-length: 100']))
+  coming.write(post('/api/log', [json, length(100)]))
   await parsed
   const closed = gateway.app.close()
   t.match(await received(stored), /^HTTP\/1\.1 503 [^]*"outcome_unknown"/)

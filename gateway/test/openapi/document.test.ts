@@ -6,7 +6,7 @@ import { compileSchema } from '@intake/contract/schemas'
 import { operationOf } from '../../src/report/operation.ts'
 import { batch } from '../batches.ts'
 import { file, payload, send, type Part } from '../forms.ts'
-import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+import { images, logBody, post, sendLog, startGateway, type TestGateway } from '../support.ts'
 import { closedSchema, findProblems } from './generator-rules.ts'
 
 interface Operation {
@@ -113,17 +113,12 @@ t.test('a request that is refused before the limit of its key gets no headers of
     ['queue_unavailable', { keysLoaded: false }],
   ] as const) {
     const { app } = await startGateway(t, options)
-    const response = await app.inject({
-      method: 'POST',
-      url: '/api/log',
-      headers: { ...headers, ...(key && { 'x-api-key': key }) },
-      payload: logBody(),
-    })
+    const response = await sendLog({ app }, logBody(), { ...(key && { 'x-api-key': key }) })
     t.equal(response.json().code, code)
     t.notOk('ratelimit-limit' in response.headers, code)
   }
   const { app } = await startGateway(t, { queueState: { memoryUsed: 1 } })
-  const full = await app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  const full = await sendLog({ app })
   t.equal(full.json().code, 'queue_full')
   t.ok('ratelimit-limit' in full.headers, 'a request that is refused later')
 })
@@ -133,14 +128,15 @@ t.test('the gateway accepts each example request and responds with the example',
   const { paths } = await read(gateway)
   let examples = 0
   let counted = 0
-  for (const [path, { post }] of Object.entries(paths)) {
+  for (const [path, { post: operation }] of Object.entries(paths)) {
     const [type = '', { example: request } = { example: {} }] =
-      Object.entries(post.requestBody.content)[0] ?? []
+      Object.entries(operation.requestBody.content)[0] ?? []
     const response =
       type === 'application/json'
-        ? await gateway.app.inject({ method: 'POST', url: path, headers, payload: request })
+        ? await post(gateway, path, request)
         : await sendExample(gateway, request)
-    const documented = post.responses[response.statusCode]?.content['application/json']?.example
+    const documented =
+      operation.responses[response.statusCode]?.content['application/json']?.example
     const masked = (text: string) =>
       text
         .replaceAll(/"id":"[\da-f-]{36}"/g, '"id":"-"')
@@ -174,34 +170,33 @@ t.test('every field of every kind of response is documented', async (t) => {
       t.fail(`${name}: ${JSON.stringify((error as IntakeError).errors)}`, { body })
     }
   }
-  const post = async (
+  const expectStatus = async (
     url: string,
     body: object | string,
     status: number,
     more: Record<string, string> = {},
     from = gateway,
   ) => {
-    const response = await from.app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, ...more },
-      payload: body,
-    })
+    const response = await post(from, url, body, more)
     t.equal(response.statusCode, status, `${status} from ${url}`)
     check(url, status, response.json(), `${status} from ${url}`)
     return response.json()
   }
 
-  await post('/api/log', logBody(), 201)
-  await post('/api/log', '{', 400)
-  await post('/api/log', logBody({ event: 7 }), 400)
-  await post('/api/log', logBody(), 401, { 'x-api-key': 'a-wrong-key' })
-  await post('/api/log', `"${'a'.repeat(2_000_000)}"`, 413)
-  await post('/api/log', 'a=b', 415, { 'content-type': 'text/plain' })
-  const late = await post('/api/log', logBody({ id: '01700000-0000-7000-8000-000000000000' }), 422)
+  await expectStatus('/api/log', logBody(), 201)
+  await expectStatus('/api/log', '{', 400)
+  await expectStatus('/api/log', logBody({ event: 7 }), 400)
+  await expectStatus('/api/log', logBody(), 401, { 'x-api-key': 'a-wrong-key' })
+  await expectStatus('/api/log', `"${'a'.repeat(2_000_000)}"`, 413)
+  await expectStatus('/api/log', 'a=b', 415, { 'content-type': 'text/plain' })
+  const late = await expectStatus(
+    '/api/log',
+    logBody({ id: '01700000-0000-7000-8000-000000000000' }),
+    422,
+  )
   t.type(late.server_time, 'string')
   const twice = ['a', 'b'].map((event) => ({ id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff', event }))
-  const mixed = await post(
+  const mixed = await expectStatus(
     '/api/log/batch',
     batch([
       { event: 'a' },
@@ -219,13 +214,13 @@ t.test('every field of every kind of response is documented', async (t) => {
     env: { RATE_LIMIT_MAX: '1' },
     key: { bundleIdentifiers: ['com.example.other'] },
   })
-  await post('/api/log', logBody(), 403, {}, limited)
-  await post('/api/log', logBody(), 429, {}, limited)
+  await expectStatus('/api/log', logBody(), 403, {}, limited)
+  await expectStatus('/api/log', logBody(), 429, {}, limited)
   const failing = await startGateway(t)
   failing.fail.enqueue = new IntakeError('queue_unavailable', 'Detail.')
-  await post('/api/log', logBody(), 503, {}, failing)
+  await expectStatus('/api/log', logBody(), 503, {}, failing)
   failing.fail.enqueue = new Error('not of the catalogue') as IntakeError
-  await post('/api/log', logBody(), 500, {}, failing)
+  await expectStatus('/api/log', logBody(), 500, {}, failing)
 
   const text: Part = ['note', 'a'.repeat(1_100_000)]
   const parts = [payload({ email: 'nobody' }), file(images.png), file('text'), text]

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import type { Test } from 'tap'
-import { images, startGateway, type TestGateway } from '../support.ts'
+import { images, listen, startGateway, type TestGateway } from '../support.ts'
 
 /** An error code that the OpenAPI document does not list. */
 const unlistedCode = 'added_later'
@@ -42,8 +42,7 @@ export async function startCallees(
   t: Test,
 ): Promise<{ gateway: TestGateway; url: string; unlistedUrl: string; image: Buffer }> {
   const gateway = await startGateway(t)
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = gateway.app.server.address() as AddressInfo
+  const port = await listen(gateway)
   const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, url, headers } = request
     const forwarded = sendRequest({ host: '127.0.0.1', port, method, path: url, headers })

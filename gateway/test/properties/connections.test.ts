@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
@@ -7,7 +7,8 @@ import type { Arbitrary } from 'fast-check'
 import t from 'tap'
 import { errorCatalogue, type ErrorCode } from '@intake/contract'
 import { pipelinedMax } from '@intake/http-edge'
-import { feedbackPayload, logBody, secret, startGateway } from '../support.ts'
+import { batch as batchOf } from '../batches.ts'
+import { feedbackPayload, listen, logBody, secret, startGateway } from '../support.ts'
 import { checkProperty } from './property.ts'
 import { smallBudget, takeRows } from './stored.ts'
 
@@ -24,8 +25,7 @@ interface Understood {
 
 const json = 'content-type: application/json'
 const event = JSON.stringify(logBody({ params: { text: 'ü😀' } }))
-const { log: _, ...sender } = logBody()
-const batch = JSON.stringify({ ...sender, logs: [{ event: 'a' }, { event: 'b' }] })
+const batch = JSON.stringify(batchOf([{ event: 'a' }, { event: 'b' }]))
 const form =
   '--b\r\ncontent-disposition: form-data; name="payload"\r\n\r\n' +
   `${JSON.stringify(feedbackPayload())}\r\n--b--\r\n`
@@ -206,8 +206,7 @@ t.test(
   'all valid requests get one response, in order, even if broken bytes follow them',
   async (t) => {
     const gateway = await startGateway(t, { env: smallBudget })
-    await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = gateway.app.server.address() as AddressInfo
+    const port = await listen(gateway)
     const counts = { responses: 0, closed: 0, refused: 0 }
 
     await checkProperty(t, {

@@ -3,7 +3,7 @@ import { parseLossless } from '@intake/json'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t, { type Test } from 'tap'
-import { headers, logBody, startGateway } from '../support.ts'
+import { logBody, startGateway, sendLog, sender } from '../support.ts'
 import { damage, exchange, isRefused, type Damage } from './exchange.ts'
 import { jsonText } from './json-text.ts'
 import { checkProperty } from './property.ts'
@@ -35,6 +35,8 @@ const requests = fc.record({
   chunked: fc.boolean(),
 })
 
+const gzipped = { 'content-encoding': 'gzip' }
+
 async function startServer(t: Test) {
   const gateway = await startGateway(t, { env: smallBudget })
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
@@ -62,9 +64,8 @@ async function checkBodies(
     value: requests,
     async holds({ params, isBatch, faults: ofBody, cuts, chunked }) {
       const entries = params.map(({ text }) => `{"event":"e","params":{"v":${text}}}`)
-      const { log: _, ...sender } = logBody()
       const rest = isBatch ? `"logs":[${entries.join(',')}]` : `"log":${entries[0]}`
-      const body = damage(bodyOf(`${JSON.stringify(sender).slice(0, -1)},${rest}}`), ofBody)
+      const body = damage(bodyOf(`${JSON.stringify(sender()).slice(0, -1)},${rest}}`), ofBody)
       const path = isBatch ? '/api/log/batch' : '/api/log'
       const type = { 'content-type': 'application/json', ...encoding }
       const response = await exchange(gateway.app, { path, headers: type, body, cuts, chunked })
@@ -101,7 +102,7 @@ t.test('a JSON body, damaged and cut into segments, is stored as sent or refused
 t.test('a gzip body, damaged and cut into segments, is stored as sent or refused', async (t) => {
   await checkBodies(t, {
     runs: 300,
-    encoding: { 'content-encoding': 'gzip' },
+    encoding: gzipped,
     bodyOf: (json) => gzipSync(json),
     jsonOf: (body) => gunzipSync(body).toString(),
   })
@@ -115,18 +116,10 @@ t.test('a body that is truncated anywhere is refused', async (t) => {
   let cases = 0
   for (const [whole, encoding] of [
     [document, {}],
-    [gzip, { 'content-encoding': 'gzip' }],
+    [gzip, gzipped],
   ] as const) {
     for (let end = 0; end < whole.length; end++) {
-      const payload = whole.subarray(0, end)
-      const sent = { ...headers, ...encoding }
-      const url = '/api/log'
-      const { statusCode } = await gateway.app.inject({
-        method: 'POST',
-        url,
-        headers: sent,
-        payload,
-      })
+      const { statusCode } = await sendLog(gateway, whole.subarray(0, end), encoding)
       if (statusCode !== 400) t.fail(`${statusCode} after ${end} bytes`)
       cases++
     }
@@ -139,9 +132,7 @@ t.test('a gzip body with any single bit flipped is refused, or stored as sent', 
   const gzip = gzipSync(document)
   for (let bit = 0; bit < gzip.length * 8; bit++) {
     const payload = damage(gzip, [{ kind: 'flip', at: bit >> 3, bit: bit & 7 }])
-    const sent = { ...headers, 'content-encoding': 'gzip' }
-    const url = '/api/log'
-    const { statusCode } = await gateway.app.inject({ method: 'POST', url, headers: sent, payload })
+    const { statusCode } = await sendLog(gateway, payload, gzipped)
     const [row] = takeRows(gateway, 'logs')
     if (statusCode === 201) expectEqual(row?.['params'], { n: 1, text: 'é😀"\\' })
     else if (statusCode !== 400 || row !== undefined) t.fail(`${statusCode} for bit ${bit}`)

@@ -6,7 +6,7 @@ import { parseLossless } from '@intake/json'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t from 'tap'
-import { headers, logBody, startGateway } from '../support.ts'
+import { sendLog, sender, startGateway } from '../support.ts'
 
 const server = await ownClickHouse(t)
 const owner = createClickHouse({ url: server.url })
@@ -18,16 +18,10 @@ const gateway = await startGateway(t)
 
 /** Sends each event by itself. Then stores the rows that the gateway has made, with one insert. */
 async function insertTogether(params: readonly string[]): Promise<string[]> {
-  const { log: _, ...sender } = logBody()
   const ids: string[] = []
   for (const text of params) {
-    const payload = `${JSON.stringify(sender).slice(0, -1)},"log":{"event":"e","params":${text}}}`
-    const response = await gateway.app.inject({
-      method: 'POST',
-      url: '/api/log',
-      headers: { ...headers, 'content-type': 'application/json' },
-      payload,
-    })
+    const payload = `${JSON.stringify(sender()).slice(0, -1)},"log":{"event":"e","params":${text}}}`
+    const response = await sendLog(gateway, payload)
     if (response.statusCode !== 201) throw new Error(`${response.body}: ${text}`)
     ids.push(response.json<{ id: string }>().id)
   }

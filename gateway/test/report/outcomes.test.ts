@@ -4,14 +4,11 @@ import { OutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { createOutcomes } from '../../src/report/outcomes.ts'
 import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
-import { countsOf, headers, logBody, startGateway, type TestGateway } from '../support.ts'
+import { countsOf, logBody, sendLog, startGateway, type TestGateway } from '../support.ts'
 
 /** Returns the counts so far, as lines `key kind code: records`. */
 const counted = (gateway: TestGateway) =>
   countsOf(gateway, ({ apiKeyId, kind, code }) => `${apiKeyId} ${kind} ${code}`)
-
-const sendLog = ({ app }: TestGateway, body: object = logBody(), more: object = {}) =>
-  app.inject({ method: 'POST', url: '/api/log', headers: { ...headers, ...more }, payload: body })
 
 t.test('an accepted log counts in the minute of its received_at', async (t) => {
   const gateway = await startGateway(t)

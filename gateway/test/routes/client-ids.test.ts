@@ -1,19 +1,16 @@
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
-import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+import { batch, send } from '../batches.ts'
+import { logBody, post, startGateway, type TestGateway } from '../support.ts'
 
 const day = 24 * 60 * 60_000
 const uuidV4 = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
 
-const send = ({ app }: TestGateway, path: string, payload: object, more = {}) =>
-  app.inject({ method: 'POST', url: path, headers: { ...headers, ...more }, payload })
 const sendLog = (gateway: TestGateway, log: object, more = {}) =>
-  send(gateway, '/api/log', logBody(log), more)
-const sendBatch = (gateway: TestGateway, logs: object[], rest = {}, more = {}) => {
-  const { log: _, ...sender } = logBody()
-  return send(gateway, '/api/log/batch', { ...sender, logs, ...rest }, more)
-}
+  post(gateway, '/api/log', logBody(log), more)
+const sendBatch = (gateway: TestGateway, logs: object[], rest = {}, more = {}) =>
+  send(gateway, batch(logs, rest), more)
 const keys = (rows: Record<string, unknown>[]) => rows.map(({ id, time }) => [id, time])
 
 t.test(
@@ -73,7 +70,7 @@ t.test('201: an unusable id or timestamp is kept as an unknown field of the log'
 
 t.test('unknown fields are kept at their path', async (t) => {
   const gateway = await startGateway(t)
-  await send(gateway, '/api/log', logBody({ foo: 1 }, { foo: { bar: [2] }, null: null }))
+  await post(gateway, '/api/log', logBody({ foo: 1 }, { foo: { bar: [2] }, null: null }))
   await sendBatch(gateway, [{ event: 'a' }, { event: 'b', foo: 2 }], { foo: 3, log: 'x' })
   t.same(
     gateway.rows('logs').map(({ extra }) => extra),
@@ -156,12 +153,12 @@ t.test('two applications of one device may use the same keys', async (t) => {
   const gateway = await startGateway(t)
   const results = await Promise.all(
     ['com.one', 'com.two'].flatMap((bundle_identifier) => [
-      send(
+      post(
         gateway,
         '/api/log',
         logBody({ event: bundle_identifier, id: uuidV4 }, { bundle_identifier }),
       ),
-      send(gateway, '/api/log', logBody({ event: bundle_identifier }, { bundle_identifier }), {
+      post(gateway, '/api/log', logBody({ event: bundle_identifier }, { bundle_identifier }), {
         'idempotency-key': 'k',
       }),
     ]),

@@ -2,46 +2,29 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { batch, send as sendBatch } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
-import { headers, logBody, startGateway } from '../support.ts'
-
-const url = '/api/log'
+import { logBody, sendKeyed, startGateway } from '../support.ts'
 
 t.test('201 with the same identity for the same key and payload', async (t) => {
-  const { app, rows } = await startGateway(t)
-  const keyed = { ...headers, 'idempotency-key': 'a-key' }
-  const send = () => app.inject({ method: 'POST', url, headers: keyed, payload: logBody() })
+  const gateway = await startGateway(t)
+  const send = () => sendKeyed(gateway, logBody(), 'a-key')
   const [first, second] = [await send(), await send()]
-  t.equal(first.statusCode, 201)
-  t.same(second.json(), first.json())
-  const [one, two] = rows('logs')
+  t.equal(first.status, 201)
+  t.same(second, first)
+  const [one, two] = gateway.rows('logs')
   t.same([two?.['id'], two?.['time']], [one?.['id'], one?.['time']])
 })
 
 t.test('201 with the same id although the battery level has changed', async (t) => {
-  const { app } = await startGateway(t)
-  const send = async (battery_level: number) => {
-    const response = await app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'idempotency-key': 'a-key' },
-      payload: logBody({}, { device: { battery_level } }),
-    })
-    return response.json<{ id: string }>()
-  }
-  t.equal((await send(80)).id, (await send(79)).id)
+  const gateway = await startGateway(t)
+  const send = async (battery_level: number) =>
+    (await sendKeyed(gateway, logBody({}, { device: { battery_level } }), 'a-key')).body.id
+  t.equal(await send(80), await send(79))
 })
 
 t.test('201 with the same id although the order of names in params changed', async (t) => {
-  const { app } = await startGateway(t)
-  const send = async (params: object) => {
-    const response = await app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'idempotency-key': 'a-key' },
-      payload: logBody({ params }),
-    })
-    return response.json()
-  }
+  const gateway = await startGateway(t)
+  const send = async (params: object) =>
+    (await sendKeyed(gateway, logBody({ params }), 'a-key')).body
   const first = await send({ screen: 'home', cart: { items: [1, 2], total: 3 } })
   t.match(first, { id: String })
   t.same(await send({ cart: { total: 3, items: [1, 2] }, screen: 'home' }), first)
@@ -53,21 +36,16 @@ t.test('201 with the same id for contents that are stored alike', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
   const send = async (text: string) => {
-    const sender = { bundle_identifier: `com.example${text}`, unique_user_id: `user${text}` }
+    const names = { bundle_identifier: `com.example${text}`, unique_user_id: `user${text}` }
     const params = { [`name${text}`]: [text, { inner: text }] }
     const entry = { event: `event${text}`, params }
-    const sent = await gateway.app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'idempotency-key': 'one' },
-      payload: logBody(entry, sender),
-    })
-    const entries = batch([entry, { ...entry, id }], sender)
+    const sent = await sendKeyed(gateway, logBody(entry, names), 'one')
+    const entries = batch([entry, { ...entry, id }], names)
     const batched = await sendBatch(gateway, entries, { 'idempotency-key': 'many' })
-    const form = await sendForm(gateway, [payload({ text: `text${text}` }, sender)], {
+    const form = await sendForm(gateway, [payload({ text: `text${text}` }, names)], {
       'idempotency-key': 'form',
     })
-    return [sent.json<object>(), batched.json<object>(), form.body]
+    return [sent.body, batched.json<object>(), form.body]
   }
   const first = await send('\ud800')
   t.match(first, [{ id: String }, { accepted: 2 }, { id: String }])
@@ -80,35 +58,25 @@ t.test('201 with the same id for contents that are stored alike', async (t) => {
 })
 
 t.test('422 for a key with contents that differ, also if both have lone surrogates', async (t) => {
-  const { app } = await startGateway(t)
-  const send = async (large: string) => {
-    const keyed = { ...headers, 'idempotency-key': 'a-key' }
-    const body = JSON.stringify(logBody({ params: { text: '\ud800', large: 0 } }))
-    const response = await app.inject({
-      method: 'POST',
-      url,
-      headers: keyed,
-      payload: body.replace('"large":0', `"large":${large}`),
-    })
-    return response.statusCode
-  }
+  const gateway = await startGateway(t)
+  const body = JSON.stringify(logBody({ params: { text: '\ud800', large: 0 } }))
+  const send = async (large: string) =>
+    (await sendKeyed(gateway, body.replace('"large":0', `"large":${large}`), 'a-key')).status
   t.equal(await send('9007199254740993'), 201)
   t.equal(await send('9007199254740993'), 201)
   t.equal(await send('9007199254740992'), 422)
 })
 
 t.test('422 for the same key with a different payload, 400 for an invalid key', async (t) => {
-  const { app, frames } = await startGateway(t)
-  const send = (key: string, event: string) =>
-    app.inject({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'idempotency-key': key },
-      payload: logBody({ event }),
-    })
-  t.equal((await send('a-key', 'one')).statusCode, 201)
-  t.match((await send('a-key', 'two')).json(), { status: 422, code: 'idempotency_key_reused' })
-  t.match((await send('x'.repeat(256), 'one')).json(), { status: 400, code: 'invalid_request' })
-  t.match((await send('', 'one')).json(), { status: 400, code: 'invalid_request' })
-  t.equal(frames.logs.length, 1)
+  const gateway = await startGateway(t)
+  for (const [key, event, status, code] of [
+    ['a-key', 'one', 201, undefined],
+    ['a-key', 'two', 422, 'idempotency_key_reused'],
+    ['x'.repeat(256), 'one', 400, 'invalid_request'],
+    ['', 'one', 400, 'invalid_request'],
+  ] as const) {
+    const response = await sendKeyed(gateway, logBody({ event }), key)
+    t.same([response.status, response.body.code], [status, code])
+  }
+  t.equal(gateway.frames.logs.length, 1)
 })

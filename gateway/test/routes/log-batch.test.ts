@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError, limits } from '@intake/contract'
-import { headers, logBody, startGateway } from '../support.ts'
+import { logBody, post, sendLog, startGateway } from '../support.ts'
 import { batch, send, url } from '../batches.ts'
 
 const identityOf = ({ id, time }: Record<string, unknown>) => ({ id, time })
@@ -75,7 +75,7 @@ t.test('207: a bad entry is rejected with its pointers, the others are stored', 
       { event: 'good too' },
     ]),
   ).replace('70707', '1e999')
-  const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+  const response = await send(gateway, payload)
   t.equal(response.statusCode, 207)
   const { accepted, rejected, results } = response.json()
   t.same([accepted, rejected], [2, 5])
@@ -117,7 +117,6 @@ t.test(
   '207 for repetitive batches: 500 events, also identical ones, and many params',
   async (t) => {
     const gateway = await startGateway(t)
-    const gzip = { ...headers, 'content-encoding': 'gzip' }
     const params = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, `value ${n}`]))
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, n]))
     const stack = 'at com.example.Screen.open(Screen.java:12)\n'.repeat(150)
@@ -130,7 +129,7 @@ t.test(
       const payload = gzipSync(JSON.stringify(batch(Array.from({ length: 500 }, make))), {
         level: 9,
       })
-      const response = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+      const response = await post(gateway, url, payload, { 'content-encoding': 'gzip' })
       t.match(response.json(), { accepted: 500 })
     }
   },
@@ -145,7 +144,7 @@ t.test(
     const payload = JSON.stringify(batch(logs))
       .replace('"LARGE"', '"large","params":{"SENT":18446744073709551617}')
       .replace('"EXACT"', '"exact","params":{"max":18446744073709551615}')
-    const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+    const response = await send(gateway, payload)
     t.match(response.json().results, [
       { status: 'rejected', code: 'body_too_large' },
       { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1/params' }] },
@@ -161,7 +160,7 @@ t.test('413 for more members and elements than a batch may have', async (t) => {
     event: 'e',
     params: { list: Array(120).fill(0) },
   }))
-  const response = await app.inject({ method: 'POST', url, headers, payload: batch(logs) })
+  const response = await post({ app }, url, batch(logs))
   t.match(response.json(), { status: 413, code: 'body_too_large' })
 })
 
@@ -245,11 +244,8 @@ t.test('an entry may be a retry of a single event, and the reverse', async (t) =
   const gateway = await startGateway(t)
   const id = randomUUID()
   const single = async (key: string) => {
-    const response = await gateway.app.inject({
-      method: 'POST',
-      url: '/api/log',
-      headers: { ...headers, 'idempotency-key': key },
-      payload: logBody({ event: 'e', params: {} }),
+    const response = await sendLog(gateway, logBody({ event: 'e', params: {} }), {
+      'idempotency-key': key,
     })
     return response.json().id
   }
@@ -273,8 +269,7 @@ t.test('a keyed batch with an extremely nested entry also gets a result per entr
   const gateway = await startGateway(t)
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const payload = JSON.stringify(batch([{ event: 'a' }, { event: 'DEEP' }])).replace('"DEEP"', deep)
-  const keyed = { ...headers, 'idempotency-key': 'k' }
-  const response = await gateway.app.inject({ method: 'POST', url, headers: keyed, payload })
+  const response = await send(gateway, payload, { 'idempotency-key': 'k' })
   t.match(response.json(), { results: [{ status: 'accepted' }, { code: 'invalid_json' }] })
 })
 

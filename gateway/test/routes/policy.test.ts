@@ -4,27 +4,17 @@ import { dayMs } from '@intake/contract'
 import { batch, send as sendBatch } from '../batches.ts'
 import { file, payload, send as sendForm } from '../forms.ts'
 import { createIdentity } from '@intake/identity'
-import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+import { images, logBody, sendKeyed, startGateway } from '../support.ts'
 
 const isSuppressed = ({ unique_user_id }: { unique_user_id: string }) => unique_user_id === 'user-1'
-
-async function sendLog({ app }: TestGateway, body: object, key?: string) {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/api/log',
-    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
-    payload: body,
-  })
-  return { status: response.statusCode, body: response.json<{ id: string; code: string }>() }
-}
 
 t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored', async (t) => {
   const gateway = await startGateway(t, { policy: { isSuppressed } })
   const own = createIdentity(Date.now()).id
-  t.match(await sendLog(gateway, logBody({ id: own })), { status: 201, body: { id: own } })
-  const first = await sendLog(gateway, logBody(), 'key')
+  t.match(await sendKeyed(gateway, logBody({ id: own })), { status: 201, body: { id: own } })
+  const first = await sendKeyed(gateway, logBody(), 'key')
   t.equal(first.status, 201)
-  t.equal((await sendLog(gateway, logBody(), 'key')).body.id, first.body.id)
+  t.equal((await sendKeyed(gateway, logBody(), 'key')).body.id, first.body.id)
   t.match(await sendForm(gateway, [payload(), file(images.png)]), {
     status: 201,
     body: { attachments: [{ status: 'stored' }] },
@@ -34,7 +24,7 @@ t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored
   t.same([gateway.frames.logs, gateway.frames.feedback], [[], []])
   t.equal(gateway.objects.size, 0)
 
-  t.equal((await sendLog(gateway, logBody({}, { unique_user_id: 'user-2' }))).status, 201)
+  t.equal((await sendKeyed(gateway, logBody({}, { unique_user_id: 'user-2' }))).status, 201)
   t.equal(gateway.rows('logs').length, 1, 'others are stored')
 })
 
@@ -48,7 +38,7 @@ t.test('201: nothing is stored of a user whose id is stored like a suppressed on
   })
   for (const lone of ['\ud800', '\udfff', '\ufffd']) {
     const sender = { bundle_identifier: `com.a${lone}`, unique_user_id: `bob${lone}` }
-    t.equal((await sendLog(gateway, logBody({}, sender))).status, 201)
+    t.equal((await sendKeyed(gateway, logBody({}, sender))).status, 201)
     t.match((await sendBatch(gateway, batch([{ event: 'a' }], sender))).json(), { accepted: 1 })
     t.match(await sendForm(gateway, [payload({}, sender), file(images.png)]), { status: 201 })
   }
@@ -58,10 +48,10 @@ t.test('201: nothing is stored of a user whose id is stored like a suppressed on
 t.test('422: an id that is older than records are kept', async (t) => {
   const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
   const old = createIdentity(Date.now() - 8 * dayMs).id
-  const refused = await sendLog(gateway, logBody({ id: old }))
+  const refused = await sendKeyed(gateway, logBody({ id: old }))
   t.match(refused, { status: 422, body: { code: 'id_time_out_of_range', detail: /within 7 days/ } })
   const recent = createIdentity(Date.now() - 6 * dayMs).id
-  t.equal((await sendLog(gateway, logBody({ id: recent }))).status, 201)
+  t.equal((await sendKeyed(gateway, logBody({ id: recent }))).status, 201)
   const response = await sendBatch(
     gateway,
     batch([
@@ -75,7 +65,7 @@ t.test('422: an id that is older than records are kept', async (t) => {
 t.test('201: a timestamp that is older than records are kept is not believed', async (t) => {
   const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
   const timestamp = new Date(Date.now() - 8 * dayMs).toISOString()
-  t.equal((await sendLog(gateway, logBody({ timestamp }))).status, 201)
+  t.equal((await sendKeyed(gateway, logBody({ timestamp }))).status, 201)
   const [row] = gateway.rows('logs')
   t.ok(Date.parse(String(row?.['time'])) > Date.now() - dayMs)
 })
@@ -85,9 +75,9 @@ t.test('422: a key whose first record may have been dropped', async (t) => {
   const gateway = await startGateway(t, { policy: { retentionMs: () => retentionMs } })
   const timestamp = new Date(Date.now() - 8 * dayMs).toISOString()
   const id = randomUUID()
-  t.equal((await sendLog(gateway, logBody({ timestamp, id }))).status, 201)
+  t.equal((await sendKeyed(gateway, logBody({ timestamp, id }))).status, 201)
   retentionMs = 7 * dayMs
-  const again = await sendLog(gateway, logBody({ timestamp, id }))
+  const again = await sendKeyed(gateway, logBody({ timestamp, id }))
   t.match(again, { status: 422, body: { code: 'id_time_out_of_range' } })
   t.equal(gateway.rows('logs').length, 1)
 })

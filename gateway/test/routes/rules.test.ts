@@ -1,17 +1,7 @@
 import t from 'tap'
 import { batch, send as sendBatch } from '../batches.ts'
 import { file, payload, send as sendForm } from '../forms.ts'
-import { countsOf, headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
-
-async function sendLog({ app }: TestGateway, body: object, key?: string) {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/api/log',
-    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
-    payload: body,
-  })
-  return { status: response.statusCode, body: response.json<{ id: string; code: string }>() }
-}
+import { countsOf, images, logBody, sendKeyed, startGateway, type TestGateway } from '../support.ts'
 
 const counted = (gateway: TestGateway) =>
   countsOf(gateway, ({ kind, code, rule }) => `${kind} ${code} ${rule ?? ''}`).toSorted()
@@ -24,10 +14,10 @@ t.test(
     const gateway = await startGateway(t, {
       rules: [{ action: 'drop', match: { ...ofApp, event: 'noise' } }],
     })
-    const first = await sendLog(gateway, logBody({ event: 'noise' }), 'key')
+    const first = await sendKeyed(gateway, logBody({ event: 'noise' }), 'key')
     t.equal(first.status, 201)
-    t.equal((await sendLog(gateway, logBody({ event: 'noise' }), 'key')).body.id, first.body.id)
-    t.equal((await sendLog(gateway, logBody({ event: 'tap' }))).status, 201)
+    t.equal((await sendKeyed(gateway, logBody({ event: 'noise' }), 'key')).body.id, first.body.id)
+    t.equal((await sendKeyed(gateway, logBody({ event: 'tap' }))).status, 201)
     t.match(gateway.rows('logs'), [{ event: 'tap' }])
     t.same(counted(gateway), ['logs accepted : 1', 'logs dropped rule_000000000001: 2'])
   },
@@ -92,7 +82,7 @@ t.test('201: a device is sampled as a whole, and its rows have the rate', async 
     (_, n) => `6f9619ff-8b86-4d01-b42d-${String(n).padStart(12, '0')}`,
   )
   for (const device_uuid of devices) {
-    await sendLog(gateway, logBody({ event: 'screen_a' }, { device_uuid }))
+    await sendKeyed(gateway, logBody({ event: 'screen_a' }, { device_uuid }))
     await sendBatch(
       gateway,
       batch([{ event: 'screen_b' }, { event: 'tap' }], { device_uuid: device_uuid.toUpperCase() }),
@@ -131,7 +121,7 @@ t.test('201: fields are removed and hashed in every form of a log event', async 
   const params = { email: 'a@example.com', phone: '+49 170', screen: 'home' }
   const device = { os: 'iOS', serial: 'a@example.com', device_model: '+49 170', color: 'red' }
   const unknown = { secret: 'a@example.com', color: 'blue' }
-  await sendLog(gateway, logBody({ params, ...unknown }, { device, ...unknown }))
+  await sendKeyed(gateway, logBody({ params, ...unknown }, { device, ...unknown }))
   await sendBatch(
     gateway,
     batch(
@@ -164,7 +154,7 @@ t.test('201: nothing is left of extra when everything in it is removed', async (
   const gateway = await startGateway(t, {
     rules: [{ action: 'remove', path: 'extra.secret', match: ofApp }],
   })
-  await sendLog(gateway, logBody({}, { secret: 'a' }))
+  await sendKeyed(gateway, logBody({}, { secret: 'a' }))
   await sendBatch(gateway, batch([{ event: 'a' }], { secret: 'a' }))
   t.equal(gateway.rows('logs').length, 2)
   for (const row of gateway.rows('logs')) t.notOk('extra' in row)
@@ -194,7 +184,7 @@ t.test('422: the fingerprint is that of what was sent, not of what is stored', a
   const gateway = await startGateway(t, {
     rules: [{ action: 'remove', path: 'params.email', match: ofApp }],
   })
-  const send = (email: string) => sendLog(gateway, logBody({ params: { email } }), 'key')
+  const send = (email: string) => sendKeyed(gateway, logBody({ params: { email } }), 'key')
   t.equal((await send('a')).status, 201)
   t.equal((await send('a')).status, 201)
   t.match(await send('b'), { status: 422, body: { code: 'idempotency_key_reused' } })
@@ -233,8 +223,8 @@ t.test(
         { action: 'sample', rate: 0.999_999, match: { event: 'often' } },
       ],
     })
-    await sendLog(gateway, logBody({ params: { email: 'a' } }))
-    await sendLog(gateway, logBody({ params: { email: null } }))
+    await sendKeyed(gateway, logBody({ params: { email: 'a' } }))
+    await sendKeyed(gateway, logBody({ params: { email: null } }))
     await sendBatch(
       gateway,
       batch([
