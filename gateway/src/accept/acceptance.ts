@@ -110,7 +110,7 @@ export function createAcceptance(options: {
  * Replaces lone surrogates in the identifiers by U+FFFD, as `rowJson` would: authorization,
  * idempotency and suppression use the identifiers that are stored.
  */
-export function makeWellFormed(sender: Sender): void {
+function makeWellFormed(sender: Sender): void {
   sender.bundle_identifier = sender.bundle_identifier.toWellFormed()
   sender.unique_user_id = sender.unique_user_id.toWellFormed()
 }

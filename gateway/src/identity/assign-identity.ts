@@ -117,7 +117,7 @@ export function eventTimeMs(
  * @param retentionMs undefined if records are kept without limit
  * @throws {IntakeError} `id_time_out_of_range`, with the time of the gateway's clock
  */
-export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
+function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
   const ageMs = ageMax(retentionMs)
   if (isInWindow(timeOfUuidV7(id), nowMs, ageMs)) return
   throw outOfRange(
