@@ -55,3 +55,11 @@ export const file = (bytes: Buffer | string, name = 'a.png'): Part => [
   name,
   'image/png',
 ]
+
+export const lenient = { prefer: 'handling=lenient' }
+
+/** The response to a form that is refused. */
+export const refusal = (status: number, code: string, pointer?: string) => ({
+  status,
+  body: { code, ...(pointer !== undefined && { errors: [{ pointer }] }) },
+})

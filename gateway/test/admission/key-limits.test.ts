@@ -6,7 +6,7 @@ import { keyLimitNames, type ApiKey, type KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
 import { limitTable } from '../../src/admission/limits.ts'
 import { batch as batchOf } from '../batches.ts'
-import { payload, file, send as sendForm, type Part } from '../forms.ts'
+import { payload, file, send as sendForm, type Part, refusal } from '../forms.ts'
 import { headers, images, logBody, post, sendLog, startGateway } from '../support.ts'
 
 const midday = Date.UTC(2026, 10, 26, 12)
@@ -99,7 +99,7 @@ t.test('429: feedback and bytes of attachments have limits of their own', async 
   await sendLog(gateway)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
-  t.match(await sendForm(gateway, [payload()]), { status: 429, body: { code: 'rate_limited' } })
+  t.match(await sendForm(gateway, [payload()]), refusal(429, 'rate_limited'))
 
   const bytes = images.png.length
   const pictures = await start(t, { attachmentBytesPerMinute: 2 * bytes })

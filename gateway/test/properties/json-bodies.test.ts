@@ -139,20 +139,3 @@ t.test('a gzip body with any single bit flipped is refused, or stored as sent', 
   }
   t.pass(`${gzip.length * 8} cases`)
 })
-
-t.test('a body is stored as sent wherever it is split into two segments', async (t) => {
-  const gateway = await startServer(t)
-  for (let cut = 1; cut < document.length; cut++) {
-    const response = await exchange(gateway.app, {
-      path: '/api/log',
-      headers: { 'content-type': 'application/json' },
-      body: document,
-      cuts: [cut],
-      chunked: cut % 2 === 0,
-    })
-    const [row] = takeRows(gateway, 'logs')
-    if (response.status !== 201) t.fail(`${response.status} at ${cut}`)
-    else expectEqual(row?.['params'], { n: 1, text: 'é😀"\\' })
-  }
-  t.pass(`${document.length - 1} cases`)
-})

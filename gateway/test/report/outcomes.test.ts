@@ -1,7 +1,5 @@
 import t from 'tap'
-import { IntakeError, type ErrorCode } from '@intake/contract'
-import { OutcomeCounts } from '../../src/report/outcome-counts.ts'
-import { createOutcomes } from '../../src/report/outcomes.ts'
+import { IntakeError } from '@intake/contract'
 import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
 import { countsOf, logBody, sendLog, startGateway, type TestGateway } from '../support.ts'
@@ -62,40 +60,4 @@ t.test('an accepted feedback counts', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
   t.same(counted(gateway), ['key_1 feedback accepted: 1'])
-})
-
-t.test('each way out is counted once, by key, kind and code, with all its records', async (t) => {
-  const counts = new OutcomeCounts()
-  const logged: string[] = []
-  const outcomes = createOutcomes({
-    counts,
-    refusals: {
-      note: ({ error }) => void logged.push(error.code),
-      noteEntries: ({ errors }) => void logged.push(`${errors.length} entries`),
-    },
-    wallMs: () => Date.UTC(2026, 0),
-  })
-  const refuse = (code: ErrorCode, apiKeyId?: string) =>
-    outcomes.refused({
-      error: new IntakeError(code, 'Detail.'),
-      requestId: 'r',
-      apiKeyId,
-      kind: 'logs',
-      records: 2,
-    })
-  refuse('unauthorized')
-  refuse('busy', 'a')
-  refuse('busy', 'a')
-  const context = { apiKeyId: 'a', requestId: 'r', receivedAtMs: 0 }
-  const rejected = { error: new IntakeError('duplicate_id', 'Detail.') }
-  const settle = (records: object[], isSuppressed = false) =>
-    outcomes.settle({ kind: 'logs', context, isSuppressed, records }, 'body')
-  t.match(settle([{}, rejected, {}, {}]), { body: 'body', leftOut: 0 })
-  t.match(settle([{}], true), { leftOut: 1 })
-  t.match(settle([rejected]), { leftOut: 0 })
-  t.same(
-    counts.unreported().map(({ apiKeyId, code, records }) => `${apiKeyId} ${code}: ${records}`),
-    [' unauthorized: 2', 'a busy: 4', 'a duplicate_id: 2', 'a accepted: 3', 'a suppressed: 1'],
-  )
-  t.same(logged, ['unauthorized', 'busy', 'busy', '1 entries', '1 entries'])
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
 import { images, startGateway } from '../support.ts'
-import { file, payload, send, type Part } from '../forms.ts'
+import { file, payload, send, type Part, lenient, refusal } from '../forms.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
@@ -136,7 +136,7 @@ t.test(
       status: 400,
       body: { errors: [{ pointer: '/payload/feedback/email' }] },
     })
-    t.equal((await send(gateway, [payload({ email })], { prefer: 'handling=lenient' })).status, 201)
+    t.equal((await send(gateway, [payload({ email })], lenient)).status, 201)
     t.match(gateway.rows('feedback')[0], { email: null, extra: { feedback: { email } } })
   },
 )
@@ -213,7 +213,6 @@ t.test(
   'lenient: no effect on a valid or missing e-mail; an invalid payload is refused',
   async (t) => {
     const gateway = await startGateway(t)
-    const lenient = { prefer: 'handling=lenient' }
     for (const email of ['user@example.com', '', null]) {
       const { status, body } = await send(gateway, [payload({ email })], lenient)
       t.equal(status, 201)
@@ -229,16 +228,10 @@ t.test(
 t.test('503 when the attachment store or the queue fails; no object is left', async (t) => {
   const gateway = await startGateway(t)
   gateway.fail.put = new IntakeError('storage_unavailable', 'down')
-  t.match(await send(gateway, [payload(), file(images.png)]), {
-    status: 503,
-    body: { code: 'storage_unavailable' },
-  })
+  t.match(await send(gateway, [payload(), file(images.png)]), refusal(503, 'storage_unavailable'))
   gateway.fail.put = undefined
   gateway.fail.enqueue = new IntakeError('queue_unavailable', 'down')
-  t.match(await send(gateway, [payload(), file(images.png)]), {
-    status: 503,
-    body: { code: 'queue_unavailable' },
-  })
+  t.match(await send(gateway, [payload(), file(images.png)]), refusal(503, 'queue_unavailable'))
   t.equal(gateway.objects.size, 0)
 })
 
@@ -263,10 +256,10 @@ t.test('a different image under the same key is refused, and the first one is ke
   const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
   t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 201)
   const before = new Map(gateway.objects)
-  t.match(await send(gateway, [payload({ id }), file(images.gif)]), {
-    status: 422,
-    body: { code: 'idempotency_key_reused' },
-  })
+  t.match(
+    await send(gateway, [payload({ id }), file(images.gif)]),
+    refusal(422, 'idempotency_key_reused'),
+  )
   t.same(gateway.objects, before)
 })
 
@@ -281,7 +274,7 @@ t.test('the id of a feedback and its idempotency key identify the same feedback'
   t.equal((await sendAs(id, 'k1')).body.id, first.body.id)
   t.equal((await sendAs(id, 'k2')).body.id, first.body.id)
   const reused = await sendAs(other, 'k1')
-  t.match(reused, { status: 422, body: { code: 'idempotency_key_reused' } })
+  t.match(reused, refusal(422, 'idempotency_key_reused'))
   t.equal(gateway.rows('feedback').length, 3)
 })
 

@@ -323,22 +323,6 @@ t.test('503, not 401, until the API keys have been read', async (t) => {
   t.equal((await sendLog(gateway)).statusCode, 503)
 })
 
-t.test('refusals are logged together, with one of their request ids', async (t) => {
-  const gateway = await startGateway(t)
-  gateway.fail.enqueue = new IntakeError('queue_full', 'Redis is full.')
-  const responses = await Promise.all(Array.from({ length: 50 }, () => sendLog(gateway)))
-  const ids = responses.map((response) => response.json().request_id)
-  await gateway.app.close()
-  const lines = gateway.log.map((line) => JSON.parse(line))
-  const refused = lines.filter(({ code }) => code === 'queue_full')
-  t.match(refused, [{ apiKeyId: 'key_1', msg: 'requests refused' }])
-  t.equal(
-    refused.reduce((sum, { count }) => sum + count, 0),
-    50,
-  )
-  t.ok(ids.includes(refused[0].requestId))
-})
-
 t.test('keys, e-mails and texts are not logged, even if a request fails', async (t) => {
   const gateway = await startGateway(t)
   gateway.fail.enqueue = new IntakeError('queue_unavailable', 'The queue is down.')

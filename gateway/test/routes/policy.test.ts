@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { dayMs } from '@intake/contract'
 import { batch, send as sendBatch } from '../batches.ts'
-import { file, payload, send as sendForm } from '../forms.ts'
+import { file, payload, send as sendForm, refusal } from '../forms.ts'
 import { createIdentity } from '@intake/identity'
-import { images, logBody, sendKeyed, startGateway } from '../support.ts'
+import { images, logBody, sendKeyed, startGateway, countsOf } from '../support.ts'
 
 const isSuppressed = ({ unique_user_id }: { unique_user_id: string }) => unique_user_id === 'user-1'
 
@@ -23,6 +23,10 @@ t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored
   t.match(response.json(), { accepted: 2, rejected: 0 })
   t.same([gateway.frames.logs, gateway.frames.feedback], [[], []])
   t.equal(gateway.objects.size, 0)
+  t.same(
+    countsOf(gateway, ({ kind, code }) => `${kind} ${code}`),
+    ['logs suppressed: 5', 'feedback suppressed: 1'],
+  )
 
   t.equal((await sendKeyed(gateway, logBody({}, { unique_user_id: 'user-2' }))).status, 201)
   t.equal(gateway.rows('logs').length, 1, 'others are stored')
@@ -78,6 +82,6 @@ t.test('422: a key whose first record may have been dropped', async (t) => {
   t.equal((await sendKeyed(gateway, logBody({ timestamp, id }))).status, 201)
   retentionMs = 7 * dayMs
   const again = await sendKeyed(gateway, logBody({ timestamp, id }))
-  t.match(again, { status: 422, body: { code: 'id_time_out_of_range' } })
+  t.match(again, refusal(422, 'id_time_out_of_range'))
   t.equal(gateway.rows('logs').length, 1)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { batch, send as sendBatch } from '../batches.ts'
-import { file, payload, send as sendForm } from '../forms.ts'
+import { file, payload, send as sendForm, refusal } from '../forms.ts'
 import { countsOf, images, logBody, sendKeyed, startGateway, type TestGateway } from '../support.ts'
 
 const counted = (gateway: TestGateway) =>
@@ -187,7 +187,7 @@ t.test('422: the fingerprint is that of what was sent, not of what is stored', a
   const send = (email: string) => sendKeyed(gateway, logBody({ params: { email } }), 'key')
   t.equal((await send('a')).status, 201)
   t.equal((await send('a')).status, 201)
-  t.match(await send('b'), { status: 422, body: { code: 'idempotency_key_reused' } })
+  t.match(await send('b'), refusal(422, 'idempotency_key_reused'))
   const id = '0b000000-0000-4000-8000-000000000001'
   const sendInBatch = (email: string) =>
     sendBatch(gateway, batch([{ event: 'a', id, params: { email } }]))
