@@ -35,9 +35,15 @@ const followMs = 2_000
 /** A count is sent to Redis at once when it has grown by this fraction of the limit. */
 const urgentPart = 1 / 50
 
+interface CounterOptions {
+  name: string
+  windowMs: number
+  clock: Pick<Clock, 'now'>
+  onBegin: (counter: Counter) => void
+  onUrgent: () => void
+}
+
 class Counter implements FleetCounter {
-  readonly name: string
-  readonly windowMs: number
   /** The end of the window, in milliseconds of `clock.now()`. */
   endsAt = -Infinity
   own = 0
@@ -46,46 +52,34 @@ class Counter implements FleetCounter {
   others = 0
   isFollowed = false
   #sharedAt = -Infinity
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #onBegin: (counter: Counter) => void
-  readonly #onUrgent: () => void
+  readonly options: CounterOptions
 
-  constructor(options: {
-    name: string
-    windowMs: number
-    clock: Pick<Clock, 'now'>
-    onBegin: (counter: Counter) => void
-    onUrgent: () => void
-  }) {
-    this.name = options.name
-    this.windowMs = options.windowMs
-    this.#clock = options.clock
-    this.#onBegin = options.onBegin
-    this.#onUrgent = options.onUrgent
+  constructor(options: CounterOptions) {
+    this.options = options
   }
 
   add(amount: number, max: number): number {
-    if (this.#clock.now() >= this.endsAt) this.#begin()
+    if (this.options.clock.now() >= this.endsAt) this.#begin()
     this.own = Math.max(0, this.own + amount)
     const total = this.own + this.others
-    if (this.own - this.sent >= max * urgentPart && total <= max + amount) this.#onUrgent()
+    if (this.own - this.sent >= max * urgentPart && total <= max + amount) this.options.onUrgent()
     return total
   }
 
   total(): number {
-    return this.#clock.now() < this.endsAt ? this.own + this.others : 0
+    return this.options.clock.now() < this.endsAt ? this.own + this.others : 0
   }
 
   msLeft(): number {
-    return Math.max(0, this.endsAt - this.#clock.now())
+    return Math.max(0, this.endsAt - this.options.clock.now())
   }
 
   follow(): void {
-    const hasEnded = this.#clock.now() >= this.endsAt
+    const hasEnded = this.options.clock.now() >= this.endsAt
     if (this.isFollowed && !hasEnded) return
     if (hasEnded) this.#begin()
     this.isFollowed = true
-    this.#onUrgent()
+    this.options.onUrgent()
   }
 
   /**
@@ -116,16 +110,16 @@ class Counter implements FleetCounter {
       this.sent = amount
     }
     this.others = Math.max(0, all.total - this.sent)
-    this.endsAt = this.#clock.now() + all.msLeft
+    this.endsAt = this.options.clock.now() + all.msLeft
   }
 
   #begin(): void {
-    this.endsAt = this.#clock.now() + this.windowMs
+    this.endsAt = this.options.clock.now() + this.options.windowMs
     this.own = 0
     this.sent = 0
     this.others = 0
     this.isFollowed = false
-    this.#onBegin(this)
+    this.options.onBegin(this)
   }
 }
 
@@ -160,7 +154,14 @@ export function startFleetCounters(options: {
     // If the reply is lost, the next poll adds the same amounts a second time. The total is then
     // too high, so gateways accept less until the window ends.
     const known = await counts.add(
-      unsent.map(({ counter: { name, windowMs }, amount }) => ({ name, windowMs, amount })),
+      unsent.map(
+        ({
+          counter: {
+            options: { name, windowMs },
+          },
+          amount,
+        }) => ({ name, windowMs, amount }),
+      ),
     )
     for (const [index, { counter, amount }] of unsent.entries()) {
       const all = known[index]

@@ -91,20 +91,6 @@ export function startQueueShares(options: {
   return { unsent, over, close: polling.close }
 }
 
-interface QueuedBytes {
-  send(): Promise<void>
-  /**
-   * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
-   * before it. What is older than a day or was forgotten is missing.
-   */
-  since(fromMs: number): Promise<{ total: number; byKey: ReadonlyMap<string, number> }>
-  /**
-   * Removes what was counted in the current ten minutes. To be called when nothing is queued, so
-   * that what was sent before a backlog does not count as part of it.
-   */
-  forget(): Promise<void>
-}
-
 const bucketMs = 10 * 60_000
 /** The newest bucket and those of the day before it. */
 const bucketsMax = 145
@@ -114,19 +100,24 @@ type Counts = ReadonlyMap<string, number>
 
 const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
 
-/** @param options.wallMs the gateway's clock, in milliseconds since 1970 */
+/**
+ * The bytes that each API key has put into the queue, counted by all gateways.
+ *
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
+ */
 function createQueuedBytes(options: {
   redis: Redis
   unsent: Map<string, number>
   wallMs: () => number
-}): QueuedBytes {
+}) {
   const { redis, unsent, wallMs } = options
   /** Buckets that were read when they could not change any more, as the newest two can. */
   let known = new Map<number, Counts>()
   const newestBucket = () => Math.floor(wallMs() / bucketMs)
 
   return {
-    async send() {
+    /** Moves this gateway's counts in `unsent` to Redis. */
+    async send(): Promise<void> {
       if (unsent.size === 0) return
       const sent = [...unsent]
       const key = bucketKey(newestBucket())
@@ -144,7 +135,11 @@ function createQueuedBytes(options: {
       }
     },
 
-    async since(fromMs) {
+    /**
+     * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
+     * before it. What is older than a day or was forgotten is missing.
+     */
+    async since(fromMs: number): Promise<{ total: number; byKey: Counts }> {
       const newest = newestBucket()
       const length = Math.min(newest - Math.floor(fromMs / bucketMs) + 1, bucketsMax)
       const read = Array.from({ length }, async (_, age): Promise<[number, Counts]> => {
@@ -156,7 +151,11 @@ function createQueuedBytes(options: {
       return sum(buckets.map(([, counts]) => counts))
     },
 
-    async forget() {
+    /**
+     * Removes what was counted in the current ten minutes. To be called when nothing is queued, so
+     * that what was sent before a backlog does not count as part of it.
+     */
+    async forget(): Promise<void> {
       await redis.del(bucketKey(newestBucket()))
     },
   }

@@ -4,102 +4,82 @@ import { limits, type RecordKind } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 
 /**
- * Limits each device to a share of its key's limit, so that a device that sends without end does
- * not use up what other devices may send. Each gateway counts only the requests that it receives.
- */
-export interface DeviceLimits {
-  /**
-   * Counts what a device sends and returns true, or returns false if the device has used up its
-   * share of this minute.
-   *
-   * @param device `account` is the id of the API key, `member` the UUID of the device
-   * @param eventsMax log events that the device may send in a minute
-   */
-  take(
-    device: { account: string; member: string },
-    size: { kind: RecordKind; records: number; attachmentBytes: number },
-    eventsMax: number,
-  ): boolean
-  msLeft(kind: RecordKind): number
-  /** The memory that the counts use. It does not depend on the number of devices. */
-  readonly bytes: number
-}
-
-/**
  * The number of cells per row of each sketch. With these numbers, if a million devices each send an
  * event a second, counts are about 114 too high at the end of the minute.
  */
 const deviceWidth: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
 const mebibyte = 1024 * 1024
 
+export type DeviceLimits = ReturnType<typeof createDeviceLimits>
+
 /**
+ * Limits each device to a share of its key's limit, so that a device that sends without end does
+ * not use up what other devices may send. Each gateway counts only the requests that it receives.
+ * The memory does not depend on the number of devices.
+ *
  * @param options.feedbackMax records that a device may send in a minute; each mebibyte of
  * attachments, rounded up, counts as one more
  */
-export function createDeviceLimits(options: {
-  feedbackMax: number
-  clock: Pick<Clock, 'now'>
-}): DeviceLimits {
+export function createDeviceLimits(options: { feedbackMax: number; clock: Pick<Clock, 'now'> }) {
   const { feedbackMax, clock } = options
   const sketchOf = (kind: RecordKind) =>
     createWindowSketch({ width: deviceWidth[kind], windowMs: limits.rateWindowMs, clock })
   const sketches = { logs: sketchOf('logs'), feedback: sketchOf('feedback') }
   return {
-    take(device, { kind, records, attachmentBytes }, eventsMax) {
+    /**
+     * Counts what a device sends. Returns false if it has used up its share of this minute.
+     *
+     * @param device `account` is the id of the API key, `member` the UUID of the device
+     * @param eventsMax log events that the device may send in a minute
+     */
+    take(
+      device: Sender,
+      size: { kind: RecordKind; records: number; attachmentBytes: number },
+      eventsMax: number,
+    ): boolean {
+      const { kind, records, attachmentBytes } = size
       if (kind === 'logs') return sketches.logs.take(device, records, eventsMax)
       const weight = records + Math.ceil(attachmentBytes / mebibyte)
       return sketches.feedback.take(device, weight, feedbackMax)
     },
-    msLeft: (kind) => sketches[kind].msLeft(),
+    msLeft: (kind: RecordKind) => sketches[kind].msLeft(),
     bytes: sketches.logs.bytes + sketches.feedback.bytes,
   }
 }
+
+export type AddressLimit = ReturnType<typeof createAddressLimit>
+
+const addressWidth = 2 ** 15
 
 /**
  * Limits how often each client address may do something in a minute, such as send a wrong API key.
  * It needs half a megabyte of memory for any number of addresses.
  */
-export interface AddressLimit {
-  /** Counts one action; returns false if the address has reached its limit. */
-  take(request: IncomingMessage): boolean
-  msLeft(): number
-}
-
-const addressWidth = 2 ** 15
-
 export function createAddressLimit(options: {
   addressOf: (request: IncomingMessage) => string
   max: number
   clock: Pick<Clock, 'now'>
-}): AddressLimit {
+}) {
   const { addressOf, max, clock } = options
   const sketch = createWindowSketch({ width: addressWidth, windowMs: limits.rateWindowMs, clock })
   return {
-    take: (request) => sketch.take({ account: '', member: addressOf(request) }, 1, max),
+    /** Counts one action; returns false if the address has reached its limit. */
+    take: (request: IncomingMessage) =>
+      sketch.take({ account: '', member: addressOf(request) }, 1, max),
     msLeft: sketch.msLeft,
   }
 }
 
-/**
- * Limits what each sender does in a window of time. It uses a fixed amount of memory for any number
- * of senders.
- */
-export interface WindowSketch {
-  /**
-   * Counts `amount` for a sender unless it has used up `max` in this window. The amount that first
-   * exceeds the limit is still counted.
-   *
-   * @returns whether the amount was counted
-   */
-  take(sender: { account: string; member: string }, amount: number, max: number): boolean
-  msLeft(): number
-  readonly bytes: number
+interface Sender {
+  account: string
+  member: string
 }
 
 const rows = 4
 
 /**
- * Creates a count-min sketch with conservative update. A sender's count is never too low. It is too
+ * Limits what each sender does in a window of time, with a fixed amount of memory: a count-min
+ * sketch with conservative update. A sender's count is never too low. It is too
  * high by about the sum of all counts divided by `width`. This error is the same for all senders,
  * so the limit of a sender should be far above it. The hash is different in every process, so that
  * no sender can choose with whom it shares its cells.
@@ -110,7 +90,7 @@ export function createWindowSketch(options: {
   width: number
   windowMs: number
   clock: Pick<Clock, 'now'>
-}): WindowSketch {
+}) {
   const { width, windowMs, clock } = options
   const cells = new Uint32Array(width * rows)
   const places = new Uint32Array(rows)
@@ -142,7 +122,11 @@ export function createWindowSketch(options: {
   return {
     bytes: cells.byteLength,
     msLeft: () => Math.max(0, endsAt - clock.now()),
-    take({ account, member }, amount, max) {
+    /**
+     * Counts `amount` and returns true, unless the sender has used up `max` in this window. The
+     * amount that first exceeds the limit is still counted.
+     */
+    take({ account, member }: Sender, amount: number, max: number): boolean {
       const now = clock.now()
       if (now >= endsAt) {
         cells.fill(0)

@@ -2,27 +2,23 @@ import { accountTimesFree } from '@intake/config'
 import { IntakeError } from '@intake/contract'
 import type { ByteLease } from '../request.ts'
 
-export interface ByteBudget {
-  /**
-   * Takes a place for a request in flight, and no bytes yet: they are charged as they arrive.
-   *
-   * @param options.account the API key that is charged
-   * @param options.expectedBytes so many bytes must be available now, but they are not reserved
-   * @throws {IntakeError} `busy`
-   */
-  lease(options: { account: string; expectedBytes: number }): ByteLease
-  readonly bytesMax: number
-  bytesUsed(): number
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>
 
 /** @param options.requests places for requests in flight, shared by all kinds */
-export function createByteBudget(options: { bytesMax: number; requests: Shares }): ByteBudget {
+export function createByteBudget(options: { bytesMax: number; requests: Shares }) {
   const bytes = createShares(options.bytesMax)
   const { requests, bytesMax } = options
   return {
     bytesMax,
     bytesUsed: bytes.used,
-    lease({ account, expectedBytes }) {
+    /**
+     * Takes a place for a request in flight, and no bytes yet: they are charged as they arrive.
+     *
+     * @param options.account the API key that is charged
+     * @param options.expectedBytes so many bytes must be available now, but they are not reserved
+     * @throws {IntakeError} `busy`
+     */
+    lease({ account, expectedBytes }: { account: string; expectedBytes: number }): ByteLease {
       if (!bytes.hasRoom(account, expectedBytes)) throw tooManyBytes()
       if (!requests.take(account, 1)) {
         throw new IntakeError('busy', 'Too many requests are in flight.')
@@ -71,34 +67,29 @@ function tooManyBytes(): IntakeError {
   return new IntakeError('busy', 'Too many bytes are in flight.')
 }
 
-/** Divides an amount among accounts, so that no account can starve the others. */
-export interface Shares {
-  /**
-   * Whether the account can take `amount` more now. Including `amount`, the account may have at
-   * most `accountTimesFree` times the amount that then remains free.
-   */
-  hasRoom(account: string, amount: number): boolean
-  /** Returns false and takes nothing if `amount` is not available. */
-  take(account: string, amount: number): boolean
-  giveBack(account: string, amount: number): void
-  used(): number
-}
+export type Shares = ReturnType<typeof createShares>
 
-export function createShares(total: number): Shares {
+/** Divides an amount among accounts, so that no account can starve the others. */
+export function createShares(total: number) {
   const held = new Map<string, number>()
   let free = total
 
   return {
-    hasRoom: (account, amount) =>
+    /**
+     * Whether the account can take `amount` more now. With it, the account may have at most
+     * `accountTimesFree` times the amount that then remains free.
+     */
+    hasRoom: (account: string, amount: number) =>
       (held.get(account) ?? 0) + amount <= accountTimesFree * (free - amount),
-    take(account, amount) {
+    /** Returns false and takes nothing if `amount` is not available. */
+    take(account: string, amount: number): boolean {
       const taken = (held.get(account) ?? 0) + amount
       if (taken > accountTimesFree * (free - amount)) return false
       free -= amount
       held.set(account, taken)
       return true
     },
-    giveBack(account, amount) {
+    giveBack(account: string, amount: number): void {
       free += amount
       const rest = (held.get(account) ?? 0) - amount
       if (rest > 0) held.set(account, rest)

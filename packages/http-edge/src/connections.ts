@@ -34,17 +34,19 @@ export const pipelinedMax = 4
 
 interface Options {
   max: number
+  /** Called for every connection that this process closes early. */
   onEnd: (reason: EndReason) => void
+  /**
+   * Called once for every request, when its response has been sent or its connection has ended, with
+   * the milliseconds since its head arrived.
+   */
   onExchangeEnd: (exchange: Exchange, ms: number) => void
   clock: Pick<Clock, 'now'>
 }
 
 /** Limits the connections of a server, and the pipelined requests of each to `pipelinedMax`. */
 export class Connections {
-  readonly #max: number
-  readonly #onEnd: Options['onEnd']
-  readonly #onExchangeEnd: Options['onExchangeEnd']
-  readonly #clock: Options['clock']
+  readonly #options: Options
   readonly #open = new Set<Connection>()
   readonly #evictionOrder = createEvictionOrder()
   readonly #loopTurn = createLoopTurn()
@@ -53,16 +55,8 @@ export class Connections {
   #isLeaving = false
   #isClosing = false
 
-  /**
-   * @param options.onEnd called for every connection that this process closes early
-   * @param options.onExchangeEnd called once for every request, when its response has been sent or
-   * its connection has ended, with the milliseconds since its head arrived
-   */
-  constructor({ max, onEnd, onExchangeEnd, clock }: Options) {
-    this.#max = max
-    this.#onEnd = onEnd
-    this.#onExchangeEnd = onExchangeEnd
-    this.#clock = clock
+  constructor(options: Options) {
+    this.#options = options
     const finish = this.#finish
     this.#onResponseClose = function () {
       const exchange = exchangeOf(this.req)
@@ -73,7 +67,7 @@ export class Connections {
   /** If too many are open, closes the one that `EvictionOrder` chooses, else the new one. */
   open(socket: Socket): void {
     const connection = createConnection(socket, this.#evictionOrder)
-    if (this.#open.size >= this.#max) {
+    if (this.#open.size >= this.#options.max) {
       const other = this.#evictionOrder.next()
       this.end(other ?? connection, other === undefined ? 'no_room' : 'room_for_another')
       if (other === undefined) return
@@ -98,11 +92,11 @@ export class Connections {
     if (connection === undefined || connection.isEnding) return undefined
     if (connection.socket.destroyed) return undefined
     if (isPipelining(connection, this.#loopTurn())) {
-      this.#onEnd('pipelined')
+      this.#options.onEnd('pipelined')
       ignoreRest(connection)
       return undefined
     }
-    const exchange = createExchange(connection, request, response, this.#clock.now())
+    const exchange = createExchange(connection, request, response, this.#options.clock.now())
     connection.exchanges.push(exchange)
     connection.unwanted = undefined
     this.#evictionOrder.touch(connection)
@@ -136,7 +130,7 @@ export class Connections {
 
   end(connection: Connection, reason: EndReason): void {
     if (connection.socket.destroyed) return
-    this.#onEnd(reason)
+    this.#options.onEnd(reason)
     connection.socket.destroy()
     this.#forget(connection)
   }
@@ -166,7 +160,7 @@ export class Connections {
     if (connection.exchanges[0] === exchange) connection.exchanges.shift()
     else connection.exchanges.splice(connection.exchanges.indexOf(exchange), 1)
     if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
-    this.#onExchangeEnd(exchange, this.#clock.now() - exchange.startedAt)
+    this.#options.onExchangeEnd(exchange, this.#options.clock.now() - exchange.startedAt)
     if (connection.socket.destroyed) return
     // If the socket's writable side has ended, `closeInStages` is already closing the connection.
     if (connection.socket.writableEnded) {

@@ -7,14 +7,15 @@ import { endAfterResponses, refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
 import type { Cors } from './cors.ts'
 import { ignoreFollowing, type Handler } from './exchange.ts'
-import type { Gate } from './gate.ts'
+import type { Gate } from './fairness/fair-gate.ts'
 import type { Refuse } from './refuse.ts'
 import { hasUnusualBody, headerFieldsMax, headProblem } from './request-head.ts'
 import type { Sweep } from './sweep.ts'
 
 interface Admitting {
   connections: Connections
-  gate: Gate
+  /** Undefined: requests are served at once. */
+  gate: Gate | undefined
   refuse: Refuse
   cors: Cors | undefined
 }
@@ -45,7 +46,7 @@ export function createEdgeServer(
   server.maxHeadersCount = headerFieldsMax + 1
   server.prependListener('connection', (socket) => {
     connections.open(socket)
-    gate.connected()
+    gate?.connected()
     sweep.start()
   })
   const continues = admit((request, response) => {
@@ -93,7 +94,7 @@ function createAdmit(options: Admitting): (serve: Handler) => Handler {
 
     return (request, response) => {
       if (connections.begin(request, response) === undefined) return
-      if (gate.enter()) {
+      if (gate === undefined || gate.enter()) {
         pass(request, response)
         return
       }

@@ -1,23 +1,13 @@
 import type { Connection, ConnectionList, Place } from './exchange.ts'
 
-/** Decides which connection is closed to make room for a new one. */
-export interface EvictionOrder {
-  /** Called when the connection is new, or has a new request. */
-  touch(connection: Connection): void
-  /** Called when the connection has no request in progress, or only a refused one. */
-  rest(connection: Connection): void
-  /** Called when the connection has been authenticated, or has closed. */
-  remove(connection: Connection): void
-  /** Returns the connection to close next; undefined if none may be evicted. */
-  next(): Connection | undefined
-}
+export type EvictionOrder = ReturnType<typeof createEvictionOrder>
 
 export const nowhere = (): Place => ({ list: undefined, before: undefined, after: undefined })
 
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 
 /**
- * Creates the order of eviction. First comes a connection without an API key: the one that has been
+ * Decides which connection is closed to make room for a new one. First comes a connection without an API key: the one that has been
  * silent the longest. Second comes an idle connection of the API key with the most idle
  * connections: the one that has been idle the longest. So a key that opens many connections loses
  * only its own.
@@ -27,7 +17,7 @@ const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, si
  * group: either all connections without a key, or the idle connections of one API key. A connection
  * with a key and a request in progress is evicted only if that request is already refused.
  */
-export function createEvictionOrder(): EvictionOrder {
+export function createEvictionOrder() {
   // Each list begins with the connection that has been in the list the longest.
   const withoutKey = emptyList()
   const idleByKey = new Map<string, ConnectionList>()
@@ -39,20 +29,24 @@ export function createEvictionOrder(): EvictionOrder {
   }
 
   return {
+    /** To be called when the connection has been authenticated, or has closed. */
     remove,
 
-    touch(connection) {
+    /** To be called when the connection is new, or has a new request. */
+    touch(connection: Connection): void {
       remove(connection)
       if (connection.apiKeyId === undefined) append(withoutKey, connection)
     },
 
-    rest(connection) {
+    /** To be called when it has no request in progress, or only a refused one. */
+    rest(connection: Connection): void {
       const { apiKeyId, place } = connection
       if (apiKeyId === undefined || place.list !== undefined) return
       append(idleByKey.get(apiKeyId) ?? beginIdle(apiKeyId), connection)
     },
 
-    next() {
+    /** Returns the connection to close next; undefined if none may be evicted. */
+    next(): Connection | undefined {
       const oldest = withoutKey.first
       if (oldest !== undefined && oldest.sweeps >= 2) return oldest
       let most = withoutKey

@@ -6,7 +6,7 @@ import type { Cors } from './cors.ts'
 import { createEdgeServer } from './edge-server.ts'
 import type { Handler } from './exchange.ts'
 import type { Exchange } from './exchange.ts'
-import { openGate, type Gate } from './gate.ts'
+import type { Gate } from './fairness/fair-gate.ts'
 import type { ExchangeLimits } from './judge-exchange.ts'
 import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
@@ -41,7 +41,7 @@ export function createHttpEdge(options: {
   gate?: Gate
   clock?: SweepClock | undefined
 }): HttpEdge {
-  const { refuse, cors, gate = openGate, clock = sweepClock } = options
+  const { refuse, cors, gate, clock = sweepClock } = options
   const connections = new Connections({
     max: options.connectionsMax,
     onEnd: options.onConnectionEnd ?? (() => undefined),

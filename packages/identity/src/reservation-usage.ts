@@ -3,19 +3,6 @@ import type { Day } from './reservation-buckets.ts'
 import { isDamaged, readCounts, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
 
-export interface ReservationUsage {
-  add(kind: RecordKind, apiKeyId: string): void
-  /** Returns what this gateway knows, including the reservations of other gateways. */
-  total(kind: RecordKind): number
-  of(kind: RecordKind, apiKeyId: string): number
-  /** The number of reservations of the API key that has the most, as of the last `sync`. */
-  largest(kind: RecordKind): number
-  /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
-  isUnsent(): boolean
-  /** Sends the new counts to Redis, and reads the sums over all gateways. */
-  sync(today: Day): Promise<void>
-}
-
 /** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
 const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
 
@@ -48,10 +35,7 @@ const pastMs = 10 * 60_000
  * Counts reservations without asking Redis for each. If a gateway is killed, the reservations that
  * it has counted since the last `sync` are missing from the counts.
  */
-export function createReservationUsage(options: {
-  redis: Redis
-  clock: Pick<Clock, 'now'>
-}): ReservationUsage {
+export function createReservationUsage(options: { redis: Redis; clock: Pick<Clock, 'now'> }) {
   const { redis, clock } = options
   /** `unsent` has what this gateway has counted since the last `sync`. */
   let known = createTallies()
@@ -60,14 +44,17 @@ export function createReservationUsage(options: {
   let past = { today: -1, readAt: -Infinity, tallies: createTallies() }
 
   return {
-    add: (kind, apiKeyId) => count(unsent[kind], apiKeyId, 1),
-    total: (kind) => known[kind].total + unsent[kind].total,
-    of: (kind, apiKeyId) =>
+    add: (kind: RecordKind, apiKeyId: string) => count(unsent[kind], apiKeyId, 1),
+    /** Returns what this gateway knows, including the reservations of other gateways. */
+    total: (kind: RecordKind) => known[kind].total + unsent[kind].total,
+    of: (kind: RecordKind, apiKeyId: string) =>
       (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
-    largest: (kind) => Math.max(0, ...known[kind].byKey.values()),
+    /** The number of reservations of the API key that has the most, as of the last `sync`. */
+    largest: (kind: RecordKind) => Math.max(0, ...known[kind].byKey.values()),
     isUnsent: () => kinds.some((kind) => unsent[kind].total > 0),
 
-    async sync(today) {
+    /** Sends the new counts to Redis, and reads the sums over all gateways. */
+    async sync(today: Day): Promise<void> {
       const sent = structuredClone(unsent)
       if (kinds.some((kind) => sent[kind].total > 0)) await write(sent, today)
       known = await readTallies(today)

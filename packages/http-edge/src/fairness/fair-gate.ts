@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Gate } from '../gate.ts'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
@@ -8,6 +7,9 @@ import { createRoundRobin } from './round-robin.ts'
  * throughput of a busy gateway. With four, nine tenths of the throughput remain.
  */
 const afterConnecting = 4
+
+/** Decides when a request whose head has arrived is served. */
+export type Gate = ReturnType<typeof createFairGate>
 
 /**
  * Creates a gate that serves at most `perTurn` requests in a turn of the event loop. Further
@@ -24,7 +26,7 @@ const afterConnecting = 4
 export function createFairGate(options: {
   perTurn: number
   accountOf: (request: IncomingMessage) => string
-}): Gate {
+}) {
   const { perTurn, accountOf } = options
   const waiting = createRoundRobin<() => void>()
   let served = 0
@@ -50,16 +52,18 @@ export function createFairGate(options: {
   }
 
   return {
-    connected() {
+    connected(): void {
       max = Math.min(perTurn, afterConnecting)
       awaitTurn()
     },
-    enter() {
+    /** Returns whether one more request may be served now; if so, counts it as served. */
+    enter(): boolean {
       if (served >= max || waiting.accounts.size > 0) return false
       served++
       awaitTurn()
       return true
     },
-    wait: (request, serve) => waiting.add(accountOf(request), serve),
+    /** Queues a request for which `enter` returned false. */
+    wait: (request: IncomingMessage, serve: () => void) => waiting.add(accountOf(request), serve),
   }
 }

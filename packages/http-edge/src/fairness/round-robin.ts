@@ -1,21 +1,15 @@
-export interface RoundRobin<Item> {
-  add(account: string, item: Item): void
-  /** Removes the oldest item of the account whose turn it is; undefined if there is none. */
-  next(): Item | undefined
-  readonly accounts: { readonly size: number }
-}
-
 /** No account waits for all the items of another account. */
-export function createRoundRobin<Item>(): RoundRobin<Item> {
+export function createRoundRobin<Item>() {
   /** The items of each account; the accounts are in the order of their turns. */
   const queues = new Map<string, Item[]>()
   return {
-    add(account, item) {
+    add(account: string, item: Item): void {
       const queue = queues.get(account)
       if (queue === undefined) queues.set(account, [item])
       else queue.push(item)
     },
-    next() {
+    /** Removes the oldest item of the account whose turn it is; undefined if there is none. */
+    next(): Item | undefined {
       for (const [account, queue] of queues) {
         const item = queue.shift()
         queues.delete(account)
@@ -24,6 +18,6 @@ export function createRoundRobin<Item>(): RoundRobin<Item> {
       }
       return undefined
     },
-    accounts: queues,
+    accounts: queues as { readonly size: number },
   }
 }
