@@ -1,9 +1,8 @@
 import { documentedFields } from '@intake/contract/schemas'
 
 /**
- * Returns the JSON pointer to the first invalid value; undefined if no value is invalid. The
- * pointer ends before the first undocumented name, because a response must not repeat names that a
- * client chose.
+ * The pointer to the first invalid value ends before the first undocumented name, because a
+ * response must not repeat names that a client chose.
  */
 export function documentedPointer(
   value: unknown,

@@ -11,10 +11,7 @@ export function parseLossless(text: string): unknown {
   return flatten(parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }))
 }
 
-/**
- * The length of a sign and the digits of the largest double. A longer integer is not converted to a
- * `bigint`, because the conversion takes quadratic time.
- */
+/** A longer integer is beyond the largest double. Converting it would take quadratic time. */
 const lengthMax = 310
 const beyondAnyType = 2n ** 1024n
 
@@ -58,10 +55,7 @@ function flatten(value: unknown): unknown {
   return value
 }
 
-/**
- * Whether a name in a JSON document contains an escape. `JSON.parse` of Node 24 and 26 confuses
- * such names with other names (nodejs/node#63785). The result is arbitrary for invalid JSON.
- */
+/** `JSON.parse` of Node 24 and 26 confuses names with an escape with others (nodejs/node#63785). */
 export function hasEscapedName(json: string): boolean {
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
     at = endOfString(json, at)
@@ -71,11 +65,7 @@ export function hasEscapedName(json: string): boolean {
   return false
 }
 
-/**
- * Whether a JSON document contains an integer beyond the safe range. `1e16` and
- * `10000000000000000.0` do not count, because they are doubles. The result is arbitrary for invalid
- * JSON.
- */
+/** `1e16` and `10000000000000000.0` do not count: they are doubles. Arbitrary for invalid JSON. */
 export function hasLargeInteger(json: string): boolean {
   let at = 0
   while (at < json.length) {
@@ -96,9 +86,7 @@ export function hasLargeInteger(json: string): boolean {
 }
 
 const isDigit = (code: number) => code >= zero && code <= nine
-/**
- * Whether a character after the digits of an integer makes the number a double: `.`, `e` or `E`.
- */
+/** Whether this character after digits makes the number a double: `.`, `e` or `E`. */
 const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === letterE
 const isPartOfNumber = (code: number) =>
   isDigit(code) || isPartOfDouble(code) || code === plus || code === minus
@@ -110,9 +98,7 @@ function isSafe(json: string, from: number, to: number): boolean {
   return to - from <= safeDigits && Number.isSafeInteger(Number(json.slice(from, to)))
 }
 
-/**
- * Returns the position after the string that contains the position `at`, or the end of the text.
- */
+/** Returns the position after the string that contains `at`, or the end of the text. */
 function endOfString(json: string, at: number): number {
   while (at < json.length) {
     const code = json.charCodeAt(at)

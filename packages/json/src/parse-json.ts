@@ -26,10 +26,7 @@ export interface ParsedJson {
   isPlain: boolean
   /** The number of members and elements in the document. */
   nodes: number
-  /**
-   * The number of members and elements in the largest value two levels below the root. In a batch
-   * such a value is an entry.
-   */
+  /** The nodes of the largest value two levels below the root. In a batch it is an entry. */
   entryNodes: number
 }
 
@@ -82,10 +79,7 @@ export function decodeJson(
     : bytes.toString()
 }
 
-/**
- * An escape of half a character beyond the 16th bit. Only such an escape can give a lone surrogate,
- * because valid UTF-8 has none.
- */
+/** Only such an escape can give a lone surrogate, because valid UTF-8 has none. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/
 
 const byteOrderMark = Buffer.from('\uFEFF')
@@ -134,10 +128,7 @@ function parseExact(text: string): unknown {
   throw new IntakeError('body_too_large', detail)
 }
 
-/**
- * The error text for an empty body. It names a likely cause: clients that write HTTP by hand forget
- * `Content-Length`, and the body then counts as empty.
- */
+/** It names a likely cause: clients that write HTTP by hand forget `Content-Length`. */
 const emptyBody =
   'There is no JSON: send Content-Length, in bytes, or Transfer-Encoding: chunked, with the body.'
 
@@ -154,19 +145,13 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
 }
 
 interface Survey {
-  /**
-   * The number of members and elements down to the maximum depth, counted like in
-   * `createNodeCounter`.
-   */
+  /** Members and elements down to the maximum depth, as `countNodes` counts them. */
   nodes: number
   /** The number of members and elements in the largest value two levels below the root. */
   entryNodes: number
   /** True if something is nested deeper than allowed. */
   isDeep: boolean
-  /**
-   * True if `JSON.parse` has read a number that is so large that it may be a rounded integer or
-   * beyond the range of a double.
-   */
+  /** A number is so large that it may be a rounded integer or beyond the range of a double. */
   isRounded: boolean
   /**
    * True if `parseLossless` has parsed the document, if one of its arrays may have to be stored as

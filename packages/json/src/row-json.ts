@@ -16,10 +16,7 @@ export const rowJson: PrintJson = (row) => {
   return json.includes(escapedSurrogate) ? unusualJson(row) : json
 }
 
-/**
- * What JSON contains if it has a lone surrogate, which is printed as `\ud…`. A text that contains
- * these letters also matches, which does no harm.
- */
+/** How JSON prints a lone surrogate. A text that has these letters matches too: no harm. */
 export const escapedSurrogate = '\\ud'
 
 /**
@@ -42,8 +39,7 @@ function isUnusual(value: unknown): boolean {
 }
 
 /**
- * Like `isUnusual`, for an element of an array. If the element is an array, only its elements are
- * checked, because the outer array was examined together with its nested arrays.
+ * The outer array was examined together with its nested arrays; only their elements are checked.
  */
 function isUnusualElement(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)
@@ -74,10 +70,7 @@ function printable(value: unknown): unknown {
   return wellFormed(value)
 }
 
-/**
- * Replaces lone surrogates by U+FFFD in a text, or in the names of a map, but not in its values.
- * Returns any other value unchanged.
- */
+/** Replaces lone surrogates by U+FFFD in a text, or in the names of a map, not in its values. */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   return isMap(value) ? withWellFormedNames(value) : value

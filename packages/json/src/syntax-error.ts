@@ -4,8 +4,8 @@ import { parseLossless } from './lossless-json.ts'
 const parsedAgainMax = 4 * 1024
 
 /**
- * Says where a document stops to be JSON, such as `line 2, column 7`. Contains nothing of the
- * document. Returns undefined if the place is not known, or the document is too long to look.
+ * Says where a document stops to be JSON, such as `line 2, column 7`, with nothing of its text;
+ * undefined if the place is not known, or the document is too long to look.
  */
 export function describeSyntaxError(text: string): string | undefined {
   const at = text.length > parsedAgainMax ? undefined : findSyntaxError(text)

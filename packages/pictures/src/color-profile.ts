@@ -25,10 +25,7 @@ const keptHeader: readonly Range[] = [
 ]
 /** The maximum number of tags of a profile. Profiles of real pictures have at most a few dozen. */
 const tagsMax = 1_000
-/**
- * A profile counts as this many parts of the file (see `PartCount`), and each of its tags as one
- * more.
- */
+/** Each of its tags counts as one more (see `PartCount`). */
 const profileParts = 4
 
 type Range = readonly [from: number, to: number]
@@ -40,11 +37,10 @@ export interface Piece {
 }
 
 /**
- * Zeroes the data in an ICC profile that is not needed to render the picture: some tags, and parts
- * of the header. Zeroes the whole profile if it cannot be read or has too many tags.
+ * Zeroes what is not needed to render: some tags, and parts of the header. Zeroes the whole profile
+ * if it cannot be read or has too many tags.
  *
- * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
- *   several pieces
+ * @param pieces the places of the profile in the file, in order; several in a JPEG
  */
 export function scrubProfile(
   { bytes, edit, parts }: Pick<Walk, 'bytes' | 'edit' | 'parts'>,
@@ -96,8 +92,7 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
 }
 
 /**
- * `isZero` compares this many bytes at the beginning one by one, and the rest with `Buffer.equals`,
- * which is faster: a gap may be as large as the file.
+ * The rest is compared with `Buffer.equals`, which is faster: a gap may be as large as the file.
  */
 const nativeBytes = 64
 

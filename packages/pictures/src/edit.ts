@@ -30,10 +30,7 @@ export class Edit {
     return this.length === bytes && this.#zeros.length === 0 && this.#sets.length === 0
   }
 
-  /**
-   * Applies the changes to `bytes` in place. Returns the beginning of `bytes`, which then consists
-   * of the kept ranges.
-   */
+  /** Applies the changes in place. Returns the beginning of `bytes` with the kept ranges. */
   apply(bytes: Buffer): Buffer {
     for (let i = 0; i < this.#zeros.length; i += 2)
       bytes.fill(0, this.#zeros[i], this.#zeros[i + 1])

@@ -1,9 +1,8 @@
 import type { Edit } from './edit.ts'
 
 /**
- * The ranges of a file that are kept. They may overlap, and may be added in any order. The bytes
- * between the ranges become zeros, so that offsets in the file remain valid. The number of ranges
- * is limited, because each range belongs to a part that `PartCount` has counted.
+ * The ranges of a file that are kept, in any order; they may overlap. The bytes between them become
+ * zeros, so that offsets remain valid. Each belongs to a part that `PartCount` has counted.
  */
 export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []

@@ -7,8 +7,7 @@ const long = 4
 const entriesMax = 1_000
 
 /**
- * Reads the orientation, 2 to 8, in a block of Exif. Returns undefined if the image is upright, or
- * if the block cannot be read.
+ * Returns 2 to 8; undefined if the image is upright, or the block cannot be read.
  *
  * @param from the position of the TIFF header
  */

@@ -38,11 +38,7 @@ export class Reader {
     return size === 4 ? this.u32(at) : this.u64(at)
   }
 
-  /**
-   * Requires that the bytes from `from` to `to`, exclusive, exist.
-   *
-   * @throws {PictureError} if the file ends earlier
-   */
+  /** @throws {PictureError} if the file ends before `to`, exclusive */
   require(from: number, to: number): void {
     if (from < 0 || to < from || to > this.bytes.length) throw new PictureError('it ends too early')
   }
@@ -53,11 +49,7 @@ export function fourLetters(letters: string): number {
   return Buffer.from(letters, 'latin1').readUInt32BE()
 }
 
-/**
- * The numbers that several names of four letters form.
- *
- * @param names separated by commas, because a name may end with a blank
- */
+/** @param names separated by commas, because a name may end with a blank */
 export function setOfFourLetters(names: string): ReadonlySet<number> {
   return new Set(names.split(',').map(fourLetters))
 }

@@ -33,7 +33,7 @@ export class PartCount {
   #left = partsMax
 
   /**
-   * Counts parts. Call it before doing anything for them.
+   * To be called before doing anything for the parts.
    *
    * @throws {PictureError} when there are too many
    */

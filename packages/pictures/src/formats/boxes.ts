@@ -30,10 +30,7 @@ export function* boxesIn({ reader, parts }: Boxes, from: number, to: number): Ge
   }
 }
 
-/**
- * Yields the boxes of a file. Stops at the first bytes that are not a box: some phones append other
- * data to a picture.
- */
+/** Stops at the first bytes that are not a box: some phones append other data to a picture. */
 export function* boxesOfFile({ reader, parts }: Boxes): Generator<Box> {
   const end = reader.bytes.length
   for (let at = 0; at + 8 <= end;) {
@@ -46,8 +43,7 @@ export function* boxesOfFile({ reader, parts }: Boxes): Generator<Box> {
 }
 
 /**
- * Reads the box at `at`; undefined if it does not fit before `end`. Only media data (`mdat`) may
- * extend beyond `end`, because the file may have been cut off.
+ * Undefined if it does not fit. Only media data may extend beyond `end`: the file may be cut off.
  */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)
@@ -85,8 +81,6 @@ const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
     fiel: [2],
   }).map(([name, bytes]) => [fourLetters(name), bytes]),
 )
-/**
- * Whether the box has exactly the size of its fixed fields. True for types not in `fixedBytes`.
- */
+/** Also true for a type that is not in `fixedBytes`. */
 export const hasFixedBytes = ({ type, content, to }: Box) =>
   fixedBytes.get(type)?.includes(to - content) ?? true

@@ -7,10 +7,7 @@ const extensions = { graphicControl: 0xf9, application: 0xff }
 /** The length of a graphic control extension in bytes. A longer extension could contain a text. */
 const graphicControlBytes = 8
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
-/**
- * The length in bytes of a block that says how often an animation is repeated. The block consists
- * of a head, a name, a sub-block with the number of repetitions, and an empty sub-block.
- */
+/** The length of a head, a name, a sub-block with the repetitions, and an empty sub-block. */
 const loopBytes = 19
 
 export function walkGif(bytes: Buffer): Walk {
@@ -67,20 +64,14 @@ function colorTableBytes(flags: number): number {
 const isGraphicControl = (bytes: Buffer, at: number, to: number) =>
   bytes[at + 1] === extensions.graphicControl && to - at === graphicControlBytes
 
-/**
- * Whether the extension at `at` says how often an animation is repeated. Its first sub-block then
- * has three bytes: 1, and the number of repetitions in two bytes.
- */
+/** Its first sub-block has three bytes: 1, and the number of repetitions in two bytes. */
 function isLoop(bytes: Buffer, at: number, to: number): boolean {
   const [size, kind] = [bytes[at + 14], bytes[at + 15]]
   if (bytes[at + 1] !== extensions.application || to - at < loopBytes) return false
   return loops.some((name) => hasText(bytes, at + 3, name)) && size === 3 && kind === 1
 }
 
-/**
- * Returns the position after a list of sub-blocks. Each sub-block begins with its size, and the
- * last one is empty.
- */
+/** Each sub-block begins with its size, and the last one is empty. */
 function endOfSubBlocks(bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length) {

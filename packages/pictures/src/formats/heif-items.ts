@@ -101,10 +101,7 @@ function keepGroups(walk: HeifWalk, box: Box): void {
   keepNumbers(walk, box, ({ content }) => 12 + walk.reader.u32(content + 8) * 4)
 }
 
-/**
- * Walks the boxes in a list. Keeps a box if the size of its content is exactly `bytesOf(box)`, the
- * size of its numbers. Turns any other box into free space.
- */
+/** Keeps a box if its content is exactly its numbers; turns any other into free space. */
 function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
   // A list of references begins with its version, a list of groups does not.
   const children = list.content + (list.type === types.references ? 4 : 0)
@@ -115,10 +112,7 @@ function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): 
   }
 }
 
-/**
- * Keeps the types of the images, and replaces all other types by `skip`. Zeroes the names of all
- * items. Returns the original type of each item by its id.
- */
+/** Replaces the types of all items that are no images, and zeroes names. Returns types by id. */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
   const kinds = new Map<number, number>()

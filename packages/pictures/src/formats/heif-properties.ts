@@ -32,10 +32,7 @@ const drawing = setOfFourLetters(
     'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
 )
 
-/**
- * Keeps the properties that are needed to render the images, and the table that assigns properties
- * to images.
- */
+/** Keeps the properties of `drawing`, and the table that assigns properties to images. */
 export function keepProperties(walk: HeifWalk, box: Box): void {
   const { ranges } = walk
   ranges.add(box.from, box.content)

@@ -21,10 +21,7 @@ const types = {
   chunks: fourLetters('stco'),
   largeChunks: fourLetters('co64'),
 }
-/**
- * The types of the boxes that are kept. Boxes of `containers` contain other boxes. Boxes of
- * `drawing` contain what is needed to render the pictures.
- */
+/** Boxes of `containers` contain others. Those of `drawing` are needed to render the pictures. */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
   'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,stts,ctts,cslg,stss,stsc,stsz,' +
@@ -33,10 +30,7 @@ const drawing = setOfFourLetters(
 /** The handlers of tracks that are pictures. Other tracks contain sound, text or timed metadata. */
 const pictures = setOfFourLetters('pict,vide,auxv')
 
-/**
- * Keeps the tracks of an image sequence that contain pictures, with their samples. Returns the
- * number of these tracks.
- */
+/** Keeps the tracks that contain pictures, with their samples. Returns their number. */
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)
   let count = 0
@@ -176,11 +170,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   }
 }
 
-/**
- * Returns the number of entries in a table.
- *
- * @throws {PictureError} unless all entries are inside the table
- */
+/** @throws {PictureError} unless all entries are inside the table */
 function entriesOf({ reader }: HeifWalk, box: Box, head: number, entryBytes: number): number {
   const count = reader.u32(box.content + head - 4)
   if (box.content + head + count * entryBytes > box.to) {

@@ -7,16 +7,10 @@ const free = Buffer.from('free')
 
 export class HeifWalk extends Walk {
   readonly reader = new Reader(this.bytes, 'big-endian')
-  /**
-   * Limits the bytes that are read from JPEGs, or zeroed in other items. Several items can refer to
-   * the same bytes, so a small file could otherwise take long.
-   */
+  /** Several items can refer to the same bytes, so a small file could otherwise take long. */
   readonly dataBytes = new ByteCount(this.bytes.length)
   readonly ranges = new KeptRanges(this.bytes.length)
-  /**
-   * The earliest position at which the file may end. Decoders refuse a file that is too short for
-   * the data of an item.
-   */
+  /** Decoders refuse a file that ends before this position, too early for the data of an item. */
   end = 0
 
   /** Turns a box into free space. Its content is zeroed, except where another range covers it. */

@@ -24,10 +24,7 @@ export function walkHeif(bytes: Buffer): Walk {
   const { ranges } = walk
   let images = 0
   const lists = new Set<number>()
-  /**
-   * The unknown boxes since the last known one. If no known box follows, those that begin at
-   * `walk.end` or later are cut off.
-   */
+  /** The unknown boxes since the last known one; cut off from `walk.end` on if none follows. */
   let unused: Box[] = []
   for (const box of boxesOfFile(walk)) {
     // Another file begins here: a film that was appended.

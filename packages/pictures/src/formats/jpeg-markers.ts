@@ -9,10 +9,7 @@ export const markers = {
   app15: 0xef,
 } as const
 
-/**
- * Whether the marker begins a frame. These markers are SOF0 to SOF15. DHT, JPG and DAC have numbers
- * between them, but begin no frame.
- */
+/** Whether it is SOF0 to SOF15. DHT, JPG and DAC have numbers between them, but begin no frame. */
 export function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
@@ -33,9 +30,7 @@ export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOf
 const readBytes = { min: 512, max: 16_384 }
 /** `indexOf` is called again at once only if it has passed over more bytes than this. */
 const searchedBytes = 64
-/**
- * If `indexOf` passes over fewer bytes than this, `findMarker` next reads twice as many as before.
- */
+/** After fewer bytes, `findMarker` next reads twice as many as before. */
 const fewBytes = 16
 
 /**
@@ -63,10 +58,7 @@ export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
 
 /** For each byte, 1 if it can be the second byte of a marker. */
 const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && byte < 0xff))
-/**
- * For each byte, 1 if it can be the second byte of a marker that ends a scan. Reserved markers
- * result only from damage, so they count as data.
- */
+/** For each byte, 1 if it can end a scan. Reserved markers result only from damage: data. */
 const secondAfterScan = secondOfAny.map(
   (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
 )

@@ -8,9 +8,7 @@ import { jpegSegments, type JpegRange, type Segment } from './jpeg-segments.ts'
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
-/**
- * The size of an APP0 segment without its preview: the marker, the length, `JFIF` and its fields.
- */
+/** An APP0 segment without its preview: the marker, the length, `JFIF` and its fields. */
 const jfifBytes = 18
 /** The size of an APP14 segment: the marker, the length, `Adobe` and its fields. */
 const adobeBytes = 16
@@ -53,10 +51,7 @@ export function walkJpeg(bytes: Buffer): Walk {
   return walk
 }
 
-/**
- * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain,
- * with empty contents.
- */
+/** Zeroes what `walkJpeg` removes, in a JPEG within another file; empty segments remain. */
 export function zeroJpegMetadata(walk: Walk, range: JpegRange): void {
   const { bytes, edit } = walk
   // In TIFF's older kind of JPEG, a strip may be only a part of a scan. Bytes between apparent
@@ -83,10 +78,7 @@ function fill({ bytes, edit }: Walk, from: number, to: number): void {
   if (!filling.equals(bytes.subarray(from, to))) edit.set(from, filling)
 }
 
-/**
- * The markers without a use: JPG is reserved, and DHP and EXP belong to hierarchical images, which
- * no decoder reads.
- */
+/** JPG is reserved; DHP and EXP belong to hierarchical images, which no decoder reads. */
 const unused: ReadonlySet<number> = new Set([0xc8, 0xde, 0xdf])
 /** The markers DNL and DRI. Their segments consist of the marker, the length and one number. */
 const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
@@ -116,10 +108,7 @@ function keepOrientation({ bytes, edit }: Walk, { from, to }: Segment): void {
   edit.set(tiff, block)
 }
 
-/**
- * Keeps the fields of a JFIF or Adobe segment, and removes what follows them. Such a segment counts
- * as two parts, because cutting it takes longer.
- */
+/** Removes what follows the fields. This counts as two parts, because cutting takes longer. */
 function keepApplication({ bytes, edit, parts }: Walk, segment: Segment): void {
   const { marker, from, to } = segment
   if (isAdobe(bytes, segment)) {
@@ -144,10 +133,7 @@ const isAdobe = (bytes: Buffer, { marker, from, to }: Segment) =>
 const isProfile = (bytes: Buffer, { marker, from }: Segment) =>
   marker === markers.app2 && hasText(bytes, from + 4, icc)
 
-/**
- * Scrubs the profile of a JPEG, which can be divided among several segments. Decoders ignore
- * segments that do not form one whole profile, so these are zeroed.
- */
+/** Decoders ignore segments that do not form one whole profile, so these are zeroed. */
 function scrubSegments(walk: Walk, segments: readonly Segment[]): void {
   const { bytes } = walk
   if (segments.length === 0) return
@@ -169,10 +155,7 @@ function scrubSegments(walk: Walk, segments: readonly Segment[]): void {
 
 const endOfImage = Buffer.from([0xff, markers.endOfImage])
 
-/**
- * Writes an end-of-image marker over the start of a trailer, because browsers refuse a picture
- * without this marker.
- */
+/** Browsers refuse a picture without this marker. */
 function writeEnd({ bytes, edit }: Walk, at: number): void {
   if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }

@@ -63,10 +63,7 @@ const efforts = [
   { bytesMax: profileBytesMax, level: 4 },
 ] as const
 
-/**
- * Keeps the chunks that are needed to render the image, including those of animations. Of Exif,
- * only the orientation is kept.
- */
+/** Keeps what is needed to render, also animations. Of Exif, only the orientation is kept. */
 export function walkPng(bytes: Buffer): Walk {
   const walk = new Walk(bytes)
   const { edit } = walk
@@ -128,10 +125,7 @@ function draws(
   return !found.has(type)
 }
 
-/**
- * Whether the header of an animation is before the pixels. Some programs write the header of the
- * first frame before it.
- */
+/** Some programs write the header of the first frame before it. */
 function hasAnimationHeader(reader: Reader): boolean {
   const { length } = reader.bytes
   const parts = new PartCount()
@@ -150,10 +144,7 @@ function keepOrientation(walk: Walk, from: number, to: number): void {
   replace(walk, { from, to }, orientationOnly(orientation, to - from - framing))
 }
 
-/**
- * The beginning of a kept profile: the name `i`, a zero byte, and the compression method. It
- * replaces the original name, which may be any text.
- */
+/** The name `i` (the original one may be any text), a zero byte, and the compression method. */
 const profileHead = Buffer.from('i\0\0')
 
 /**
@@ -193,10 +184,7 @@ function keepProfile(walk: Walk, from: number, to: number): void {
   }
 }
 
-/**
- * Returns the profile and the length of its compressed data, after which a text may follow. Returns
- * undefined if the profile cannot be decompressed, or is too large.
- */
+/** A text may follow the used bytes. Undefined if it cannot be decompressed, or is too large. */
 function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefined {
   try {
     const { buffer, engine } = inflateSync(bytes, {

@@ -7,10 +7,7 @@ import type { Entry, TiffWalk } from './tiff-walk.ts'
 const olderJpeg = 6
 /** The compression methods in which each strip is a JPEG. */
 const jpegCompressions = new Set([olderJpeg, 7, 99, 33007, 34892])
-/**
- * The compression methods in which each strip is JPEG XL: either only pixels, or a file with
- * metadata.
- */
+/** Each strip is JPEG XL: either only pixels, or a file with metadata. */
 const jpegXlCompressions = new Set([50002, 52546])
 /**
  * The compression methods in which each strip may be a file of another format, with metadata: JPEG

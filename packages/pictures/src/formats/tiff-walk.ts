@@ -7,10 +7,7 @@ import { ByteCount, Walk } from '../walk.ts'
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
-/**
- * The types of whole numbers: BYTE, SHORT, LONG, IFD, LONG8 and IFD8, and the signed types, which
- * are read as if they had no sign.
- */
+/** BYTE, SHORT, LONG, IFD, LONG8, IFD8, and the signed types, which are read without sign. */
 export const wholeTypes = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 
 export interface Entry {
@@ -42,10 +39,7 @@ export class TiffWalk extends Walk {
     return this.reader.number(at, this.offsetBytes)
   }
 
-  /**
-   * Reads the entry at a position; undefined if its type is not known. The values are in the entry
-   * if they are no longer than an offset.
-   */
+  /** Returns undefined for an unknown type. Values no longer than an offset are in the entry. */
   entry(from: number): Entry | undefined {
     const tag = this.reader.u16(from)
     const type = this.reader.u16(from + 2)

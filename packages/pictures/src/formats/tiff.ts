@@ -29,10 +29,7 @@ export function walkTiff(bytes: Buffer): Walk {
   return walk
 }
 
-/**
- * Rewrites a directory so that it has only the entries that are kept. Returns the positions of the
- * directories to which it refers.
- */
+/** Keeps only some entries of a directory. Returns the directories to which it refers. */
 function keepDirectory(walk: TiffWalk, at: number): number[] {
   const { bytes, reader, countBytes, entryBytes } = walk
   const count = reader.number(at, countBytes)
