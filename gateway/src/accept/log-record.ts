@@ -20,19 +20,18 @@ export interface LogRecord {
   error: IntakeError | undefined
 }
 
-/** Prints the columns of the log events of one request; prints only once what they share. */
-export interface LogPrinter {
-  shared(): string
-  /** Returns the row of an event without the identity; empty if a rule leaves the event out. */
-  columns(log: LogEntry, unknown: Extra, ruling: Ruling | undefined): string
-}
+export type LogPrinter = ReturnType<typeof createLogPrinter>
 
-/** @param submission the unknown fields of the submission, besides those of its events */
+/**
+ * Prints the columns of the log events of one request; prints only once what they share.
+ *
+ * @param submission the unknown fields of the submission, besides those of its events
+ */
 export function createLogPrinter(
   { context, sender, rules }: Pick<Admitted, 'context' | 'sender' | 'rules'>,
   submission: Extra,
   print: PrintJson,
-): LogPrinter {
+) {
   // A copy, because printing changes the device.
   const unprinted = rules && { ...sender, device: { ...sender.device } }
   const unchanged = senderColumns(context, sender, print)
@@ -44,7 +43,8 @@ export function createLogPrinter(
     unprinted && createRuledPrinter({ context, sender: unprinted, unchanged, submission })
   return {
     shared: () => unchanged + (extra(undefined) ?? ''),
-    columns(log, unknown, ruling) {
+    /** Returns the row of an event without the identity; empty if a rule leaves the event out. */
+    columns(log: LogEntry, unknown: Extra, ruling: Ruling | undefined): string {
       if (ruling === undefined || printRuled === undefined) {
         const hasExtra = submission !== undefined || unknown !== undefined
         return logColumns(unchanged, log, { extra: hasExtra ? extra(unknown) : undefined, print })

@@ -10,24 +10,6 @@ import {
 } from '@intake/redis'
 import type { Secret } from '@intake/runtime'
 
-interface RecordConnection extends Examination {
-  redis: Redis
-  /** Waits for replicas; undefined if no replica must confirm writes. */
-  acks: ReplicaAcks | undefined
-}
-
-/**
- * The connections through which records, their reservations and outcomes are written. Each
- * connection is examined before anything is written through it (see `Examination`).
- */
-export interface RecordConnections {
-  logs: RecordConnection
-  feedback: RecordConnection
-  outcomes: RecordConnection
-  reserve: Reserve
-  close(): void
-}
-
 /**
  * Opens the connections that write records and reservations. If replicas must confirm writes, logs,
  * feedback and reservations have a connection each, because a connection that waits for replicas
@@ -47,7 +29,7 @@ export function openRecordConnections(options: {
   tags: readonly string[]
   refusalOf: (tag: string) => string | undefined
   onError: (error: Error) => void
-}): RecordConnections {
+}) {
   const { redis, url, replicas, tags, refusalOf, onError } = options
   const shared = { redis, acks: undefined, ...createExamination({ redis, tags, refusalOf }) }
   if (replicas === 0) {

@@ -2,29 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
 import { areChunksTooSmall, bodyTooLarge, chunksTooSmall } from '../body/read-body.ts'
 
-/**
- * Observes the bytes of a form while the parser reads them, to find what the parser misses
- * (docs/decisions/0007-multipart-parser.md).
- */
-export interface FormWatch {
-  /** The delimiters that have arrived, including those of parts that the parser skips. */
-  parts(): number
-  /**
-   * Why the parser skips parts or does not find the end; undefined if the delimiters do not say.
-   */
-  reason(): string | undefined
-  /**
-   * Rejects when the form is too large, when its chunks are too small, when the connection fails,
-   * and when the parser has not ended although the whole form has arrived; never after `close`.
-   */
-  readonly failure: Promise<never>
-  close(): void
-}
+export type FormWatch = ReturnType<typeof watchForm>
 
 /** The parser must end so soon after the whole form has arrived: it has no more I/O to wait for. */
 const turnsAfterEnd = 1_000
 
-export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
+/**
+ * Observes the bytes of a form while the parser reads them, to find what the parser misses
+ * (docs/decisions/0007-multipart-parser.md).
+ *
+ * @param bytesMax the maximum size of the whole form
+ */
+export function watchForm(raw: IncomingMessage, bytesMax: number) {
   const delimiters = new DelimiterSearch(boundaryOf(raw.headers['content-type']))
   let chunks = 0
   let formBytes = 0
@@ -51,15 +40,21 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   raw.on('data', count).once('end', awaitParser).once('error', fail)
 
   return {
+    /** The delimiters that have arrived, including those of parts that the parser skips. */
     parts: () => delimiters.parts,
-    reason() {
+    /** Why the parser skips parts or does not find the end; undefined if delimiters do not say. */
+    reason(): string | undefined {
       if (delimiters.hasLoose) return looseDelimiter
       return delimiters.parts === 0
         ? 'No part begins with the boundary that the content type names.'
         : undefined
     },
+    /**
+     * Rejects when the form is too large, when its chunks are too small, when the connection fails,
+     * and when the parser has not ended although the whole form has arrived; never after `close`.
+     */
     failure,
-    close() {
+    close(): void {
       clearImmediate(turn)
       raw.off('data', count).off('end', awaitParser).off('error', fail)
     },

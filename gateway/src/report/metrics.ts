@@ -5,17 +5,13 @@ import type { StoredFrame } from '../commit/store-frame.ts'
 import { type EndReason, endReasons, type Exchange, type PreflightResult } from '@intake/http-edge'
 import { operationOf, operationPaths } from './operation.ts'
 
-export interface GatewayMetrics {
-  /** Counts a stored frame, by kind of record. */
-  readonly accepted: Readonly<Record<RecordKind, (frame: StoredFrame) => void>>
-  refused(refusal: { code: ErrorCode; kind: RecordKind | ''; records: number }): void
-  entryRejected(code: ErrorCode): void
-  requestEnded(exchange: Exchange, ms: number): void
-  connectionEnded(reason: EndReason): void
-  preflight(result: PreflightResult): void
-  /** The rates over the last 15 seconds. */
-  rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
+interface Refused {
+  code: ErrorCode
+  kind: RecordKind | ''
+  records: number
 }
+
+export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>
 
 /** The codes of refusals that protect the service; the same request may succeed later. */
 const shedCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
@@ -27,21 +23,19 @@ const enqueueSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const frameRows = [1, 3, 10, 30, 100, 300, 1_000]
 const frameBytes = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 
-export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+export function createGatewayMetrics(registry: Registry) {
   const refusedRate = createRate()
-  const { requestEnded, connectionEnded, preflight } = edgeMetrics(registry)
   const { accepted, acceptedRates } = frameMetrics(registry)
   const { countRequest, countEntry } = refusalMetrics(registry)
   return {
+    ...edgeMetrics(registry),
     accepted,
-    requestEnded,
-    connectionEnded,
-    preflight,
-    refused(refusal) {
+    refused(refusal: Refused): void {
       countRequest(refusal)
       refusedRate.add(1)
     },
     entryRejected: countEntry,
+    /** The rates over the last 15 seconds. */
     rates: () => ({
       acceptedPerSecond: {
         logs: acceptedRates.logs.perSecond(),
@@ -52,9 +46,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   }
 }
 
-function edgeMetrics(
-  registry: Registry,
-): Pick<GatewayMetrics, 'requestEnded' | 'connectionEnded' | 'preflight'> {
+function edgeMetrics(registry: Registry) {
   const { counter, histogram } = metricsOf(registry)
   const requests = histogram(
     'intake_http_request_duration_seconds',
@@ -78,7 +70,7 @@ function edgeMetrics(
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {
-    requestEnded({ request: { method, url = '' }, response }, ms) {
+    requestEnded({ request: { method, url = '' }, response }: Exchange, ms: number): void {
       const statusClass = response.headersSent
         ? `${Math.floor(response.statusCode / 100)}xx`
         : 'none'
@@ -93,8 +85,8 @@ function edgeMetrics(
       }
       one.observe(ms / 1_000)
     },
-    connectionEnded: (reason) => connectionsEnded.inc({ reason }),
-    preflight: (result) => preflights.inc({ result }),
+    connectionEnded: (reason: EndReason) => connectionsEnded.inc({ reason }),
+    preflight: (result: PreflightResult) => preflights.inc({ result }),
   }
 }
 
@@ -130,7 +122,9 @@ function frameMetrics(registry: Registry) {
     acceptedRates[kind].add(frame.rows)
   }
 
-  return { accepted: { logs: count('logs'), feedback: count('feedback') }, acceptedRates }
+  /** Counts a stored frame, by kind of record. */
+  const accepted = { logs: count('logs'), feedback: count('feedback') }
+  return { accepted, acceptedRates }
 }
 
 function refusalMetrics(registry: Registry) {
@@ -158,7 +152,7 @@ function refusalMetrics(registry: Registry) {
   }
 
   return {
-    countRequest({ code, kind, records }: Parameters<GatewayMetrics['refused']>[0]): void {
+    countRequest({ code, kind, records }: Refused): void {
       refused.inc({ code })
       countShed(kind, code, records)
     },

@@ -3,11 +3,6 @@ import type { FrameProducer } from '@intake/queue/produce'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'
 
-export interface OutcomeReports {
-  /** Sends the unsent counts, if Redis responds within two seconds. */
-  close(): Promise<void>
-}
-
 const intervalMs = 10_000
 const enqueueTimeoutMs = 5_000
 const lastTimeoutMs = 2_000
@@ -28,7 +23,7 @@ export function startOutcomeReports(options: {
   onLost: (error: unknown, records: number) => void
   clock?: Clock
   wallMs?: () => number
-}): OutcomeReports {
+}): { close(): Promise<void> } {
   const { counts, producer, onError, onLost, clock = systemClock } = options
   const { wallMs = Date.now } = options
 
@@ -45,6 +40,7 @@ export function startOutcomeReports(options: {
   const polling = startPolling({ poll: () => send(enqueueTimeoutMs), intervalMs, onError, clock })
 
   return {
+    /** Sends the unsent counts, if Redis responds within two seconds. */
     async close() {
       polling.close()
       await send(lastTimeoutMs).catch((error: unknown) => {

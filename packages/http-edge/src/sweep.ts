@@ -19,16 +19,7 @@ const stepMsMax = 1_000
 const drainMs = 7_000
 const lastWordMs = 1_000
 
-export interface Sweep {
-  /**
-   * Starts the timer if it is not running. The timer stops when no connection is open, so this must
-   * be called for every new connection.
-   */
-  start(): void
-  /** From now on requests in progress have a short timeout. */
-  drain(): void
-  stop(): void
-}
+export type Sweep = ReturnType<typeof createSweep>
 
 /**
  * Checks every connection twice a second and ends what takes too long: slow bodies, requests
@@ -40,7 +31,7 @@ export function createSweep(options: {
   connections: Connections
   limits: ExchangeLimits
   clock: SweepClock
-}): Sweep {
+}) {
   const { connections, limits, clock } = options
   let timer: NodeJS.Timeout | undefined
   let last = 0
@@ -105,12 +96,14 @@ export function createSweep(options: {
   }
 
   return {
-    start() {
+    /** The timer stops when no connection is open, so this is called for every new connection. */
+    start(): void {
       if (timer !== undefined) return
       last = clock.now()
       timer = setInterval(sweep, clock.intervalMs)
     },
-    drain() {
+    /** From now on requests in progress have a short timeout. */
+    drain(): void {
       drainingMs ??= 0
     },
     stop,

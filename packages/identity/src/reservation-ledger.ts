@@ -4,30 +4,7 @@ import { primaryOf, type Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createReservationUsage } from './reservation-usage.ts'
 
-/**
- * Knows in which Redis hashes (buckets) the reservation of a key can be, and how many more
- * reservations are allowed.
- */
-export interface ReservationLedger {
-  /** The buckets that may contain a key; undefined until the first reply of Redis. */
-  buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
-  /**
-   * Adds a level of buckets, for keys whose buckets of all earlier levels are full. Ignored if
-   * another call has already added a level.
-   *
-   * @param levels the number of levels when the buckets of a key were found to be full
-   */
-  deepen(kind: RecordKind, levels: number): void
-  hasRoom(kind: RecordKind, apiKeyId: string): boolean
-  reserved(kind: RecordKind, apiKeyId: string): void
-  /** The number of reservations of all gateways, and the maximum. */
-  usage(kind: RecordKind): { held: number; max: number }
-  /** Sentences about why new idempotency keys are refused, for all API keys or for one. */
-  full(): string[]
-  /** Polls Redis at once, for example when the day has changed. */
-  refresh(): Promise<void>
-  close(): void
-}
+export type ReservationLedger = ReturnType<typeof createReservationLedger>
 
 /** What a reservation takes with its share of all overhead; 41 to 55 bytes were measured. */
 export const reservationBytes = 64
@@ -39,6 +16,9 @@ const quietMs = 5_000
 const askTimeoutMs = 5_000
 
 /**
+ * Knows in which Redis hashes (buckets) the reservation of a key can be, and how many more
+ * reservations are allowed.
+ *
  * @param options.memoryBytes the memory that Redis may use; undefined while unknown
  * @param options.shares which fraction of that memory reservations may use, by kind of record
  */
@@ -48,7 +28,7 @@ export function createReservationLedger(options: {
   shares: Record<RecordKind, number>
   onError: (error: unknown) => void
   clock?: Clock
-}): ReservationLedger {
+}) {
   const { redis, memoryBytes, shares, onError, clock = systemClock } = options
   const usage = createReservationUsage({ redis, clock })
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
@@ -84,17 +64,29 @@ export function createReservationLedger(options: {
   })
 
   return {
-    buckets: (kind, keyHash) =>
+    /** The buckets that may contain a key; undefined until the first reply of Redis. */
+    buckets: (kind: RecordKind, keyHash: Buffer): Buckets | undefined =>
       today === undefined ? undefined : bucketsOf({ kind, keyHash, today, levels: levels[kind] }),
-    deepen(kind, before) {
+    /**
+     * Adds a level of buckets, for keys whose buckets of all earlier levels are full. Ignored if
+     * another call has already added a level.
+     *
+     * @param before the number of levels when the buckets of a key were found to be full
+     */
+    deepen(kind: RecordKind, before: number): void {
       levels[kind] = Math.min(Math.max(levels[kind], before + 1), levelsMax)
     },
-    hasRoom: (kind, apiKeyId) =>
+    hasRoom: (kind: RecordKind, apiKeyId: string) =>
       usage.total(kind) < reservationsMax(kind) &&
       usage.of(kind, apiKeyId) < reservationsMax(kind) * apiKeyPart,
-    reserved: (kind, apiKeyId) => usage.add(kind, apiKeyId),
-    usage: (kind) => ({ held: usage.total(kind), max: Math.floor(reservationsMax(kind)) }),
-    full: () =>
+    reserved: (kind: RecordKind, apiKeyId: string) => usage.add(kind, apiKeyId),
+    /** The number of reservations of all gateways, and the maximum. */
+    usage: (kind: RecordKind) => ({
+      held: usage.total(kind),
+      max: Math.floor(reservationsMax(kind)),
+    }),
+    /** Sentences about why new idempotency keys are refused, for all API keys or for one. */
+    full: (): string[] =>
       kinds.flatMap((kind) => {
         if (memoryBytes() === undefined) return []
         if (usage.total(kind) >= reservationsMax(kind)) {
@@ -104,6 +96,7 @@ export function createReservationLedger(options: {
           ? [`one API key has used up its part of the idempotency keys of ${kind}`]
           : []
       }),
+    /** Polls Redis at once, for example when the day has changed. */
     refresh,
     close: polling.close,
   }
