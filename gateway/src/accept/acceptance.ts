@@ -29,26 +29,13 @@ export interface Terms {
   deadline: number
 }
 
+export type Acceptance = ReturnType<typeof createAcceptance>
+
 /**
  * The steps of accepting records, in the order in which each operation calls them. A step throws an
  * `IntakeError` to refuse the whole request. The error handler then counts the refusal, and gives
  * back what the request has used of its key's limits, unless its records may be stored.
- */
-export interface Acceptance {
-  /**
-   * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take`
-   * throw
-   */
-  admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted
-  /** Starts the time for identifying and storing the records. */
-  terms(admitted: Pick<Admitted, 'kind' | 'sender'>): Terms
-  /** Whether records of the sender are stored: not if it is suppressed. `settle` counts by it. */
-  isStored(admitted: Admitted): boolean
-  /** Counts what became of the records. A route can respond with nothing else than the result. */
-  settle<Body>(admitted: Admitted, records: readonly Judged[], body: Body): Settled<Body>
-}
-
-/**
+ *
  * @param options.now the current time in milliseconds since 1970; may throw to refuse the request
  * @param options.countryHeader the header in which a trusted proxy sends the country of the client;
  * if undefined, no country is stored
@@ -62,12 +49,18 @@ export function createAcceptance(options: {
   countryHeader: string | undefined
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
-}): Acceptance {
+}) {
   const { apiKeys, policy, limiter, outcomes, now, enqueueTimeoutMs, clock } = options
   const countryHeader = options.countryHeader?.toLowerCase()
 
   return {
-    admit(request, sender, size) {
+    /**
+     * Checks that the key may write for this sender now, and counts the contents of the request.
+     *
+     * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take`
+     * throw
+     */
+    admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted {
       const { bundle_identifier: bundle, unique_user_id: user } = sender
       if (!bundle.isWellFormed() || !user.isWellFormed()) makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
@@ -87,17 +80,20 @@ export function createAcceptance(options: {
       return { request, kind, sender, context, key, rules, isSuppressed: false }
     },
 
-    terms: ({ kind, sender }) => ({
+    /** Starts the time for identifying and storing the records. */
+    terms: ({ kind, sender }: Pick<Admitted, 'kind' | 'sender'>): Terms => ({
       retentionMs: policy.retentionMs(kind, sender.bundle_identifier),
       deadline: clock.now() + enqueueTimeoutMs,
     }),
 
-    isStored(admitted) {
+    /** Whether records of the sender are stored: not if it is suppressed. `settle` counts by it. */
+    isStored(admitted: Admitted): boolean {
       admitted.isSuppressed = policy.isSuppressed(admitted.sender)
       return !admitted.isSuppressed
     },
 
-    settle(admitted, records, body) {
+    /** Counts what became of the records. A route can respond with nothing else than the result. */
+    settle<Body>(admitted: Admitted, records: readonly Judged[], body: Body): Settled<Body> {
       const { request, kind, context, isSuppressed } = admitted
       const settled = outcomes.settle({ kind, context, isSuppressed, records }, body)
       if (settled.leftOut > 0) request.charge?.giveBackBudget(settled.leftOut)

@@ -3,32 +3,7 @@ import type { ProblemCode } from '@intake/health/problem-catalogue'
 import type { RedisState } from '@intake/redis'
 import { systemClock, type Clock } from '@intake/runtime'
 
-export interface Admission {
-  /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
-  checkQueue(): void
-  /**
-   * Reads and checks the clock in one step: it may have jumped since the request was admitted.
-   *
-   * @returns milliseconds since 1970
-   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
-   * Redis's, or shows a time that the tables reject
-   */
-  readonly now: (state?: RedisState) => number
-  /**
-   * Checks before the body is read whether its records could be accepted. The clock matters because
-   * ids contain the time.
-   *
-   * @throws {IntakeError} `clock_skew`, see `now`; `queue_full` while the queue has no capacity for
-   * records of this kind, or while the API key is over its share of it
-   */
-  requireRoom(kind: RecordKind, apiKeyId: string): void
-  redisProblems(): RedisProblems
-  full(): RecordKind[]
-  /** The ids of the API keys that are over their share of the queue for records of this kind. */
-  readonly overShare: Readonly<Record<RecordKind, ReadonlySet<string>>>
-  /** What is wrong with this gateway's clock, for an operator; undefined if nothing is. */
-  clockSkew(): string | undefined
-}
+export type Admission = ReturnType<typeof createAdmission>
 
 export type RedisProblems = Partial<
   Record<
@@ -48,7 +23,8 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
   feedback: { refuse: 0.85, resume: 0.75 },
 }
 
-const nobody = { logs: new Set<string>(), feedback: new Set<string>() }
+type OverShare = Readonly<Record<RecordKind, ReadonlySet<string>>>
+const nobody: OverShare = { logs: new Set(), feedback: new Set() }
 
 /**
  * Decides from the state of Redis whether records are accepted.
@@ -64,11 +40,11 @@ const nobody = { logs: new Set<string>(), feedback: new Set<string>() }
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
-  overShare?: Admission['overShare']
+  overShare?: OverShare
   strict: boolean
   clockSkewMaxMs: number
   wallMs?: () => number
-}): Admission {
+}) {
   const { overShare = nobody } = options
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge(options)
@@ -80,6 +56,13 @@ export function createAdmission(options: {
     return full[kind]
   }
 
+  /**
+   * Reads and checks the clock in one step: it may have jumped since the request was admitted.
+   *
+   * @returns milliseconds since 1970
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
+   * Redis's, or shows a time that the tables reject
+   */
   function now(state = options.state()): number {
     const { nowMs, skewMs, isOutOfRange } = clock(state)
     if (skewMs === undefined && !isOutOfRange) return nowMs
@@ -87,12 +70,14 @@ export function createAdmission(options: {
   }
 
   return {
-    redisProblems: () => problemsOf(options.state(), options.lostShards?.()),
-    full: () => kinds.filter((kind) => isFull(kind)),
+    redisProblems: (): RedisProblems => problemsOf(options.state(), options.lostShards?.()),
+    full: (): RecordKind[] => kinds.filter((kind) => isFull(kind)),
     overShare,
+    /** What is wrong with this gateway's clock, for an operator; undefined if nothing is. */
     clockSkew: () => describeSkew(clock(options.state())),
     now,
-    checkQueue() {
+    /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
+    checkQueue(): void {
       const problems = problemsOf(options.state(), options.lostShards?.())
       const isUnusable =
         problems.redis_connection !== undefined || problems.redis_lost_its_data !== undefined
@@ -100,7 +85,14 @@ export function createAdmission(options: {
       if (!isUnusable && !(isRisky && options.strict)) return
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
-    requireRoom(kind, apiKeyId) {
+    /**
+     * Checks before the body is read whether its records could be accepted. The clock matters
+     * because ids contain the time.
+     *
+     * @throws {IntakeError} `clock_skew`, see `now`; `queue_full` while the queue has no capacity
+     * for records of this kind, or while the API key is over its share of it
+     */
+    requireRoom(kind: RecordKind, apiKeyId: string): void {
       const state = options.state()
       now(state)
       if (isFull(kind, state))

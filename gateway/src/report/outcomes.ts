@@ -32,23 +32,21 @@ export interface Settled<Body> {
   readonly [counted]: true
 }
 
+export type Outcomes = ReturnType<typeof createOutcomes>
+
 /**
  * Counts the outcome of every request; no other code counts outcomes. For each request, one of
  * these functions is called once, with two exceptions. If the client disconnects before the end of
  * its body, nothing is counted. If a request gets the response `outcome_unknown` before its records
  * are stored, it is counted as refused, and later also as accepted.
+ *
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
-export interface Outcomes {
-  settle<Body>(request: Accepted, body: Body): Settled<Body>
-  refused(request: Refused): void
-}
-
-/** @param options.wallMs the gateway's clock, in milliseconds since 1970 */
 export function createOutcomes(options: {
   counts: Pick<OutcomeCounts, 'count'>
   refusals: Pick<Refusals, 'note' | 'noteEntries'>
   wallMs: () => number
-}): Outcomes {
+}) {
   const { counts, refusals, wallMs } = options
 
   /** Counts a record on which rules have acted; returns whether they leave it out. */
@@ -70,7 +68,7 @@ export function createOutcomes(options: {
   }
 
   return {
-    settle<Body>(request: Accepted, body: Body) {
+    settle<Body>(request: Accepted, body: Body): Settled<Body> {
       const { kind, context, isSuppressed, records } = request
       const errors: IntakeError[] = []
       let ruledOut = 0
@@ -88,7 +86,7 @@ export function createOutcomes(options: {
       return { body, leftOut: isSuppressed ? accepted : ruledOut } as Settled<Body>
     },
 
-    refused(request) {
+    refused(request: Refused): void {
       const { error, apiKeyId = '', kind, records } = request
       counts.count({ apiKeyId, kind, code: error.code, atMs: wallMs(), records })
       refusals.note(request)

@@ -17,16 +17,7 @@ export interface Refused {
   records: number
 }
 
-export interface Refusals {
-  note(refused: Refused): void
-  /** @param rejection.errors one error for each rejected entry; not empty */
-  noteEntries(rejection: {
-    errors: readonly IntakeError[]
-    requestId: string
-    apiKeyId: string
-  }): void
-  close(): void
-}
+export type Refusals = ReturnType<typeof createRefusals>
 
 interface Sample {
   apiKeyId: string
@@ -57,7 +48,7 @@ export function createRefusals(options: {
   problems: Pick<GatewayProblems, 'note'>
   log: Logger
   isClosing: () => boolean
-}): Refusals {
+}) {
   const { metrics, problems, log, isClosing } = options
   const requests = new Map<string, RefusedRequests>()
   const entries = new Map<string, RejectedEntries>()
@@ -81,7 +72,7 @@ export function createRefusals(options: {
   }
 
   return {
-    note({ error, requestId, apiKeyId, kind, records }) {
+    note({ error, requestId, apiKeyId, kind, records }: Refused): void {
       const { code } = error
       metrics.refused({ code, kind, records })
       noteProblem(code)
@@ -90,7 +81,13 @@ export function createRefusals(options: {
       timer ??= setTimeout(flush, intervalMs)
     },
 
-    noteEntries({ errors, requestId, apiKeyId }) {
+    /** @param rejection.errors one error for each rejected entry of a batch; not empty */
+    noteEntries(rejection: {
+      errors: readonly IntakeError[]
+      requestId: string
+      apiKeyId: string
+    }): void {
+      const { errors, requestId, apiKeyId } = rejection
       for (const { code } of errors) {
         metrics.entryRejected(code)
         noteProblem(code)

@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ignoreFollowing, type Handler } from './exchange.ts'
 
-/** Lets pages of other origins send requests and read the responses (CORS). */
-export interface Cors {
-  /** Whether pages may read the response to this request. */
-  covers(request: IncomingMessage): boolean
-  readonly fields: Readonly<Record<string, string>>
-  /** Serves preflight requests, and all others with `fields` in the responses to covered ones. */
-  wrap(serve: Handler): Handler
-}
+export type Cors = ReturnType<typeof createCors>
 
 export type PreflightResult = 'answered' | 'limited'
 
@@ -16,7 +9,7 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * Creates the CORS handling. Every accepted preflight request gets the same response, whatever its
+ * Lets pages of other origins send requests and read the responses (CORS). Every accepted preflight request gets the same response, whatever its
  * origin, and needs no key and no lookup. Only `admit` can refuse a preflight request. Any origin
  * may read responses: there are no cookies, so a page can do no more than any other client.
  *
@@ -34,7 +27,7 @@ export function createCors(options: {
   exposedFields: readonly string[]
   admit?: (request: IncomingMessage) => boolean
   onPreflight?: (result: PreflightResult) => void
-}): Cors {
+}) {
   const { pathPrefix, admit = () => true, onPreflight = () => undefined } = options
   const allowOrigin = 'Access-Control-Allow-Origin'
   const fields = {
@@ -60,14 +53,18 @@ export function createCors(options: {
 
   const covers = ({ url = '' }: IncomingMessage) => url.startsWith(pathPrefix)
   return {
+    /** Whether pages may read the response to this request. */
     covers,
-    fields,
-    wrap: (serve) => (request, response) => {
-      if (!covers(request)) return serve(request, response)
-      if (isPreflight(request)) return answerPreflight(request, response)
-      for (const [name, value] of fieldList) response.setHeader(name, value)
-      serve(request, response)
-    },
+    fields: fields as Readonly<Record<string, string>>,
+    /** Serves preflight requests, and all others with `fields` in the responses to covered ones. */
+    wrap:
+      (serve: Handler): Handler =>
+      (request, response) => {
+        if (!covers(request)) return serve(request, response)
+        if (isPreflight(request)) return answerPreflight(request, response)
+        for (const [name, value] of fieldList) response.setHeader(name, value)
+        serve(request, response)
+      },
   }
 }
 

@@ -11,16 +11,11 @@ import type { ExchangeLimits } from './judge-exchange.ts'
 import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 
-/** The layer between sockets and framework. The first two members are options of Fastify. */
-export interface HttpEdge {
-  serverFactory(handler: Handler): Server
-  clientErrorHandler(cause: NodeJS.ErrnoException, socket: Socket): void
-  connections: Pick<Connections, 'authenticated' | 'counts' | 'leave'>
-  /** Connections close with their last response; requests in progress get a short timeout. */
-  drain(): void
-}
+export type HttpEdge = ReturnType<typeof createHttpEdge>
 
 /**
+ * Creates the layer between sockets and framework. Its first two members are options of Fastify.
+ *
  * @param options.connectionsMax the maximum number of connections; beyond it, one connection is
  * closed for each new one
  * @param options.onConnectionEnd called for every connection that this process closes early
@@ -40,7 +35,7 @@ export function createHttpEdge(options: {
   cors?: Cors | undefined
   gate?: Gate
   clock?: SweepClock | undefined
-}): HttpEdge {
+}) {
   const { refuse, cors, gate, clock = sweepClock } = options
   const connections = new Connections({
     max: options.connectionsMax,
@@ -50,11 +45,12 @@ export function createHttpEdge(options: {
   })
   const sweep = createSweep({ connections, limits: options.limits, clock })
   return {
-    connections,
-    serverFactory: (handler) =>
+    serverFactory: (handler: Handler): Server =>
       createEdgeServer({ ...options, connections, sweep, gate, refuse, cors, handler }),
     clientErrorHandler: createClientErrorHandler(refuse),
-    drain() {
+    connections: connections as Pick<Connections, 'authenticated' | 'counts' | 'leave'>,
+    /** Connections close with their last response; requests in progress get a short timeout. */
+    drain(): void {
       connections.drain()
       sweep.drain()
     },
