@@ -25,10 +25,11 @@ const frameBytes = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 
 export function createGatewayMetrics(registry: Registry) {
   const refusedRate = createRate()
+  const edge = edgeMetrics(registry)
   const { accepted, acceptedRates } = frameMetrics(registry)
   const { countRequest, countEntry } = refusalMetrics(registry)
   return {
-    ...edgeMetrics(registry),
+    ...edge,
     accepted,
     refused(refusal: Refused): void {
       countRequest(refusal)

@@ -15,7 +15,7 @@ import { logBody, startGateway } from '../support.ts'
 
 const endless = 10 ** 12
 type Framing = 'length' | typeof chunked
-type Refused = [what: string, head: (framing: string) => string, status: number, length?: number]
+type Refused = [what: string, head: (framing: string) => string, status: number, bytes?: number]
 const refused: Refused[] = [
   ['without a valid key', (framing) => post('/api/log', [json, framing], 'wrong'), 401],
   ['to no path', (framing) => post('/api/none', [json, framing]), 404],
@@ -27,10 +27,10 @@ const refused: Refused[] = [
 t.test('a refused endless body: the client gets the response, then the end', async (t) => {
   const gateway = await startGateway(t)
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const send = async ([what, head, status, length = endless]: Refused, framing: Framing) => {
+  const send = async ([what, head, status, bytes = endless]: Refused, framing: Framing) => {
     const socket = await open(t, gateway)
     const response = received(socket)
-    socket.write(head(framing === 'length' ? `content-length: ${length}` : framing))
+    socket.write(head(framing === 'length' ? `content-length: ${bytes}` : framing))
     const sent = sendWithoutEnd(socket, framing)
     const expected = new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i')
     t.match(await response, expected, `${status} for a body ${what}, ${framing}`)

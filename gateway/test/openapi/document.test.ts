@@ -93,8 +93,8 @@ t.test('a status with Retry-After has it in the document', async (t) => {
 
 t.test('the document has the headers of requests and responses', async (t) => {
   const { paths, components } = await read(await startGateway(t))
-  const sent = Object.values(paths).map(({ post }) =>
-    post.parameters.map(({ $ref }) => $ref.split('/').at(-1)),
+  const sent = Object.values(paths).map(({ post: { parameters } }) =>
+    parameters.map(({ $ref }) => $ref.split('/').at(-1)),
   )
   t.same(sent, [['IdempotencyKey'], ['IdempotencyKey'], ['IdempotencyKey', 'Prefer']])
   const unlimited = Object.entries(components.responses)

@@ -5,8 +5,8 @@ import { batch, send } from '../batches.ts'
 import { logBody, post, startGateway, type TestGateway } from '../support.ts'
 
 const day = 24 * 60 * 60_000
-const nowMs = Date.parse('2026-11-21T06:30:00.000Z')
-/** The distance of the time in an id, or of a timestamp, from `nowMs`. */
+const instantMs = Date.parse('2026-11-21T06:30:00.000Z')
+/** The distance of the time in an id, or of a timestamp, from `instantMs`. */
 const believed = [0, 10 * 60_000, -30 * day]
 const notBelieved = [10 * 60_000 + 1, -30 * day - 1, 3650 * day]
 const uuidV4 = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
@@ -35,28 +35,28 @@ t.test(
 )
 
 t.test('422 id_time_out_of_range with server_time, and nothing is stored', async (t) => {
-  const gateway = await startGateway(t, { wallMs: () => nowMs })
-  const refused = { code: 'id_time_out_of_range', server_time: new Date(nowMs).toISOString() }
+  const gateway = await startGateway(t, { wallMs: () => instantMs })
+  const refused = { code: 'id_time_out_of_range', server_time: new Date(instantMs).toISOString() }
   for (const off of notBelieved) {
-    const { id } = createIdentity(nowMs + off)
+    const { id } = createIdentity(instantMs + off)
     t.match((await sendLog(gateway, { id })).json(), { status: 422, ...refused })
     const { results } = (await sendBatch(gateway, [{ event: 'e', id }, { event: 'f' }])).json()
     t.match(results, [{ status: 'rejected', ...refused }, { status: 'accepted' }])
   }
   t.equal(gateway.rows('logs').length, notBelieved.length)
   for (const off of believed) {
-    const { id } = createIdentity(nowMs + off)
+    const { id } = createIdentity(instantMs + off)
     t.match((await sendLog(gateway, { id })).json(), { id })
   }
 })
 
 t.test('the timestamp of an event is its time, unless it is out of range', async (t) => {
-  const gateway = await startGateway(t, { wallMs: () => nowMs })
+  const gateway = await startGateway(t, { wallMs: () => instantMs })
   for (const off of [...believed, ...notBelieved]) {
-    const timestamp = new Date(nowMs + off).toISOString()
+    const timestamp = new Date(instantMs + off).toISOString()
     await sendLog(gateway, { timestamp })
     await sendBatch(gateway, [{ event: 'e', timestamp }])
-    const time = believed.includes(off) ? timestamp : new Date(nowMs).toISOString()
+    const time = believed.includes(off) ? timestamp : new Date(instantMs).toISOString()
     const stored = { time, client_timestamp: timestamp }
     t.match(gateway.rows('logs').slice(-2), [stored, stored], `${off} ms`)
   }
@@ -219,9 +219,9 @@ t.test(
 t.test('503 keys_full: nothing of the batch is enqueued; without a key, 201', async (t) => {
   const gateway = await startGateway(t)
   gateway.fail.reserve = new IntakeError('keys_full', 'There is no room.')
-  const batch = await sendBatch(gateway, [{ event: 'a' }, { event: 'b', id: uuidV4 }])
-  t.match(batch.json(), { status: 503, code: 'keys_full' })
-  t.ok(Number(batch.headers['retry-after']) >= 60)
+  const both = await sendBatch(gateway, [{ event: 'a' }, { event: 'b', id: uuidV4 }])
+  t.match(both.json(), { status: 503, code: 'keys_full' })
+  t.ok(Number(both.headers['retry-after']) >= 60)
   t.match((await sendLog(gateway, {}, { 'idempotency-key': 'k' })).json(), { code: 'keys_full' })
   t.equal(gateway.frames.logs.length, 0)
   t.equal((await sendLog(gateway, {})).statusCode, 201)

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
 import { createClientErrorHandler } from './client-errors.ts'
 import { Connections, type EndReason } from './connections.ts'
 import type { Cors } from './cors.ts'

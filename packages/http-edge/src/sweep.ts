@@ -38,10 +38,7 @@ export function createSweep(options: {
   let drainingMs: number | undefined
 
   function sweep(): void {
-    if (connections.isEmpty()) {
-      stop()
-      return
-    }
+    if (connections.isEmpty()) return stop()
     const now = clock.now()
     const elapsedMs = Math.min(now - last, stepMsMax)
     last = now
