@@ -3,10 +3,11 @@ import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis, type Redis } from '@intake/redis'
-import { pause, plural, withTimeout } from '@intake/runtime'
+import { connectRedis, withRedisTimeout, type Redis } from '@intake/redis'
+import { pause, plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
+import type { ImportOptions } from '../import/import-records.ts'
 import { noteChange, storeEntries } from '../journal.ts'
 import { numberOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
@@ -35,7 +36,7 @@ Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 s
 const waitingMax = 100
 const pollMs = 500
 const progressMs = 5_000
-const connectTimeoutMs = 10_000
+const timeoutMs = 10_000
 
 export function define(command: Command): void {
   command
@@ -61,26 +62,24 @@ async function run(file: string, options: Options): Promise<void> {
   }
   const map = await findMap(options.map, parseRecord)
   let lastError: Error | undefined
-  const redis = connectRedis({
+  const connection = {
     url: await findEndpoint('REDIS_URL'),
-    role: 'producer',
-    onError: (error) => (lastError = error),
-  })
-  const sink = createJobSink({ redis, kind: 'logs' })
-  let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
-  try {
-    const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
-    await ready.catch((late: Error) =>
+    onError: (error: Error) => (lastError = error),
+  }
+  // Waits while a server of a cluster is being connected; a producer's commands fail meanwhile.
+  const redis = connectRedis({ ...connection, role: 'consumer' })
+  const ask = <T>(command: Promise<T>) =>
+    withRedisTimeout(redis, command, timeoutMs).catch((late: Error) =>
       Promise.reject(lastError === undefined ? late : redisFailure(lastError)),
     )
+  const queue = connectRedis({ ...connection, role: 'producer' })
+  const sink = createJobSink({ redis: queue, kind: 'logs' })
+  let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
+  try {
+    await ask(once(redis, 'ready'))
     policy = await startPolicy(redis)
-    await noteChange(redis, {
-      action: 'records-imported',
-      subject: bundle,
-      detail: { map: options.map, file: basename(file) },
-    })
-    const startedAt = performance.now()
-    let toldAt = startedAt
+    const detail = { map: options.map, file: basename(file) }
+    await ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail }))
     let hasRejected = false
     const result = await importRecords({
       rows: readRows(file, map.format),
@@ -89,9 +88,9 @@ async function run(file: string, options: Options): Promise<void> {
       rate,
       policy,
       producer: createFrameProducer({ sink }),
-      untilRoom: () => untilRoom(redis),
+      untilRoom: () => untilRoom(() => ask(redis.llen('{intake}:logs:wait'))),
       readNowMs: async () => {
-        const [seconds, microseconds] = await redis.time()
+        const [seconds, microseconds] = await ask(redis.time())
         return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
       },
       async onRejected({ line, text }, reason) {
@@ -101,17 +100,9 @@ async function run(file: string, options: Options): Promise<void> {
         await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
         hasRejected = true
       },
-      onProgress({ imported, rejected: bad }, share) {
-        const now = performance.now()
-        if (now < toldAt + progressMs) return
-        toldAt = now
-        const left = share === 0 ? 0 : ((now - startedAt) * (1 - share)) / share / 60_000
-        note(
-          `${Math.floor(share * 100)} %, ${imported} records, ${bad} rejected, about ${Math.ceil(left)} min left`,
-        )
-      },
+      onProgress: createProgress(),
     })
-    await storeEntries(redis)
+    await ask(storeEntries(redis))
     const { imported, rejected: bad, dropped, isStopped } = result
     if (bad > 0) process.exitCode = 2
     if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
@@ -126,7 +117,23 @@ async function run(file: string, options: Options): Promise<void> {
   } finally {
     policy?.close()
     await sink.close()
+    queue.disconnect()
     redis.disconnect()
+  }
+}
+
+/** Tells the progress from time to time. */
+function createProgress(): ImportOptions['onProgress'] {
+  const startedAt = performance.now()
+  let toldAt = startedAt
+  return ({ imported, rejected }, share) => {
+    const now = performance.now()
+    if (now < toldAt + progressMs) return
+    toldAt = now
+    const left = share === 0 ? 0 : ((now - startedAt) * (1 - share)) / share / 60_000
+    note(
+      `${Math.floor(share * 100)} %, ${imported} records, ${rejected} rejected, about ${Math.ceil(left)} min left`,
+    )
   }
 }
 
@@ -140,7 +147,7 @@ async function startPolicy(redis: Redis) {
     onError: (error) => (failure = error),
     onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
   })
-  const deadline = performance.now() + connectTimeoutMs
+  const deadline = performance.now() + timeoutMs
   while (!policy.isLoaded()) {
     if (failure !== undefined || performance.now() >= deadline) {
       policy.close()
@@ -152,9 +159,9 @@ async function startPolicy(redis: Redis) {
 }
 
 /** Workers store what waits; while they do not, nothing more is added. */
-async function untilRoom(redis: Redis): Promise<void> {
+async function untilRoom(countWaiting: () => Promise<number>): Promise<void> {
   for (let isTold = false; ; isTold = true) {
-    if ((await redis.llen('{intake}:logs:wait')) < waitingMax) return
+    if ((await countWaiting()) < waitingMax) return
     if (!isTold) note('waiting for workers to store what is in the queue')
     await pause(pollMs)
   }
