@@ -70,7 +70,9 @@ async function run(file: string, options: Options): Promise<void> {
   const redis = connectRedis({ ...connection, role: 'consumer' })
   const ask = <T>(command: Promise<T>) =>
     withRedisTimeout(redis, command, timeoutMs).catch((late: Error) =>
-      Promise.reject(lastError === undefined ? late : redisFailure(lastError)),
+      Promise.reject(
+        lastError === undefined || redis.status === 'ready' ? late : redisFailure(lastError),
+      ),
     )
   const queue = connectRedis({ ...connection, role: 'producer' })
   const sink = createJobSink({ redis: queue, kind: 'logs' })
