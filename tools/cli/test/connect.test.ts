@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { toolsFor } from '../src/connect/tools.ts'
@@ -27,6 +28,22 @@ t.test('a server by its URL, with the password only on demand', async (t) => {
   t.notMatch(all.stdout, /s\/cret|s%2Fcret/)
   const shown = await intake(['connect', 'mcp', ...url, '--show-password'])
   t.match(shown.stdout, 'CLICKHOUSE_USER=ana\nCLICKHOUSE_PASSWORD=s/cret\n')
+})
+
+t.test('a password stays whole in the text of every tool', (t) => {
+  const password = `a'b"c\\d e@f/g:h`
+  const textOf = (tool: string) => toolsFor({ ...access, password })[tool]?.text ?? ''
+  t.match(textOf('python'), `password='a\\'b"c\\\\d e@f/g:h',`)
+  t.match(textOf('npm'), `password: 'a\\'b"c\\\\d e@f/g:h',`)
+  t.match(textOf('chdb'), `'X-ClickHouse-Key' = 'a\\'b"c\\\\d e@f/g:h')`)
+  t.match(textOf('go'), `Password: ${JSON.stringify(password)}}`)
+  t.match(textOf('dbt'), `password: ${JSON.stringify(password)}\n`)
+  t.equal(decodeURIComponent(new URL(textOf('superset')).password), password)
+  for (const tool of ['curl', 'duckdb']) {
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${textOf(tool)}`], { encoding: 'utf8' })
+    t.equal(words.split('\n')[3], `analyst:${password}`, tool)
+  }
+  t.end()
 })
 
 t.test('the analyst of the running stack', async (t) => {

@@ -8,7 +8,10 @@ export interface Access {
 
 interface Tool {
   title: string
-  /** What to type or to fill in, with names of `Access` in brackets, as in docs/connect.md. */
+  /**
+   * What to type or to fill in, as in docs/connect.md, with names of `Access` in brackets; the name
+   * of a writer says how the text quotes the value.
+   */
   text: string
 }
 
@@ -17,11 +20,11 @@ const tools: Readonly<Record<string, Tool>> = {
   python: {
     title: 'Python: clickhouse-connect, pandas, polars',
     text: `import clickhouse_connect  # also pip install pandas or polars
-client = clickhouse_connect.get_client(host='<host>', port=<port>, username='<user>', password='<password>'<if secure>, secure=True<end>, tz_mode='aware')`,
+client = clickhouse_connect.get_client(host='<host>', port=<port>, username=<user quoted>, password=<password quoted><if secure>, secure=True<end>, tz_mode='aware')`,
   },
   superset: {
     title: 'Superset and SQLAlchemy',
-    text: `clickhousedb://<user>:<password>@<host>:<port>/intake<if secure>?secure=true<end>`,
+    text: `clickhousedb://<user uri>:<password uri>@<host>:<port>/intake<if secure>?secure=true<end>`,
   },
   dbeaver: {
     title: 'DBeaver and JDBC: the URL, then properties of the driver',
@@ -54,7 +57,7 @@ Query timeout: 120`,
     title: 'Go: clickhouse-go',
     text: `db := clickhouse.OpenDB(&clickhouse.Options{
   Addr: []string{"<host>:<port>"}, Protocol: clickhouse.HTTP,<if secure> TLS: &tls.Config{},<end>
-  Auth: clickhouse.Auth{Database: "intake", Username: "<user>", Password: "<password>"},
+  Auth: clickhouse.Auth{Database: "intake", Username: <user json>, Password: <password json>},
 })`,
   },
   npm: {
@@ -62,19 +65,19 @@ Query timeout: 120`,
     text: `import { createClient } from '@clickhouse/client'
 const client = createClient({
   url: '<url>',
-  username: '<user>',
-  password: '<password>',
+  username: <user quoted>,
+  password: <password quoted>,
   clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
 })`,
   },
   duckdb: {
     title: 'DuckDB: a Parquet file, then read it',
-    text: `curl -sS -u <user>:<password> <url> -d 'SELECT * FROM intake.logs LIMIT 100000 FORMAT Parquet' -o logs.parquet`,
+    text: `curl -sS -u <login shell> <url> -d 'SELECT * FROM intake.logs LIMIT 100000 FORMAT Parquet' -o logs.parquet`,
   },
   chdb: {
     title: 'chDB',
     text: `SELECT * FROM url('<url>/?query=SELECT+*+FROM+intake.logs+LIMIT+1000+FORMAT+Parquet',
-  'Parquet', headers('X-ClickHouse-User' = '<user>', 'X-ClickHouse-Key' = '<password>'))`,
+  'Parquet', headers('X-ClickHouse-User' = <user quoted>, 'X-ClickHouse-Key' = <password quoted>))`,
   },
   mcp: {
     title: 'MCP: the environment of mcp-clickhouse',
@@ -89,15 +92,23 @@ CLICKHOUSE_SECURE=<isSecure>`,
     text: `type: clickhouse
 host: <host>
 port: <port>
-user: <user>
-password: <password>
+user: <user json>
+password: <password json>
 schema: intake
 secure: <isSecure>`,
   },
   curl: {
     title: 'curl',
-    text: `curl -sS -u <user>:<password> <url> -d 'SELECT * FROM intake.recent FORMAT PrettyCompact'`,
+    text: `curl -sS -u <login shell> <url> -d 'SELECT * FROM intake.recent FORMAT PrettyCompact'`,
   },
+}
+
+/** What keeps a value whole in its text. A plain value looks the same as in docs/connect.md. */
+const writers: Readonly<Record<string, (value: string) => string>> = {
+  json: (value) => JSON.stringify(value),
+  quoted: (value) => `'${value.replaceAll(/['\\]/g, '\\$&')}'`,
+  shell: (value) => (/^[\w.:-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`),
+  uri: encodeURIComponent,
 }
 
 export const toolNames = Object.keys(tools)
@@ -106,11 +117,15 @@ export const toolNames = Object.keys(tools)
 export function toolsFor(access: Access): Record<string, Tool> {
   const { host, port, isSecure } = access
   const url = `${isSecure ? 'https' : 'http'}://${host}:${port}`
-  const values: Record<string, unknown> = { ...access, url, onOff: isSecure ? 'on' : 'off' }
+  const login = `${access.user}:${access.password}`
+  const values: Record<string, unknown> = { ...access, url, login, onOff: isSecure ? 'on' : 'off' }
   const fill = (text: string) =>
     text
       .replaceAll(/<if secure>(.*?)<end>/g, isSecure ? '$1' : '')
-      .replaceAll(/<(\w+)>/g, (_, name: string) => String(values[name]))
+      .replaceAll(/<(\w+) ?(\w+)?>/g, (_, name: string, writer = '') => {
+        const value = String(values[name])
+        return writers[writer]?.(value) ?? value
+      })
   return Object.fromEntries(
     Object.entries(tools).map(([name, { title, text }]) => [name, { title, text: fill(text) }]),
   )
