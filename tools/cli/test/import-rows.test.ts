@@ -78,3 +78,11 @@ t.test('a file that cannot be read, or decompressed, is an error', async (t) => 
   await t.rejects(read('json', gzipSync('{}\n{}\n').subarray(0, -9), 'cut.gz'))
   await t.rejects(read('csv', 'a,b\n1,"2\n'), /Line 2: a " is not closed/)
 })
+
+t.test('a line without an end stops the import before it fills the memory', async (t) => {
+  const endless = `{}\n${'a'.repeat(20 * 1024 * 1024)}`
+  for (const format of ['json', 'csv'] as const) {
+    const reading = read(format, gzipSync(endless), 'endless.gz')
+    await t.rejects(reading, /Line 2 is longer than 16 MB: a file has one event in each line/)
+  }
+})

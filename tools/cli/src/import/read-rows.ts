@@ -48,6 +48,9 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   if (begun !== undefined) throw new UsageError(`Line ${begun.line}: a " is not closed.`)
 }
 
+/** Longer than any event; a file without lines, or a compressed one, could fill the memory. */
+const lineLengthMax = 16 * 1024 * 1024
+
 /**
  * Splits UTF-8 at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are
  * text in JSON and CSV. Leaves out a byte order mark.
@@ -55,11 +58,15 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
 async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
+  let count = 1
   for await (const chunk of input) {
     const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
     const lines = [rest + first, ...others]
     rest = lines.pop() ?? ''
     for (const line of lines) yield line.replace(/\r$/, '')
+    count += lines.length
+    if (rest.length > lineLengthMax)
+      throw new UsageError(`Line ${count} is longer than 16 MB: a file has one event in each line.`)
   }
   rest += decoder.decode()
   if (rest !== '') yield rest.replace(/\r$/, '')
