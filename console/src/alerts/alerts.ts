@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { Alert, AlertStore } from '@intake/access'
+import type { AlertStore } from '@intake/access'
 import type { ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
@@ -15,6 +15,9 @@ const turnMs = 0.9 * intervalMs
  */
 const pausePerRun = 5
 const redisTimeoutMs = 5_000
+
+type Listed = Awaited<ReturnType<AlertStore['list']>>
+
 /**
  * A change that was stored is announced for so long, in case the console that stored it was killed
  * before. If all alerts change every minute, that is less than the queue knows as delivered.
@@ -49,11 +52,11 @@ export function createAlertRun(options: {
     await store.insertRows({ table: 'alerts', members: [gzipSync(lines)], rows: rows.length })
   }
 
-  async function run(all: readonly Alert[]): Promise<void> {
+  async function run({ alerts: all, unreadable }: Listed): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
-    const ids = new Set(all.map(({ id }) => id))
+    const ids = new Set([...all.map(({ id }) => id), ...unreadable])
     const removed = [...last.values()].filter(({ id }) => !ids.has(id))
     const due = all.filter((alert) => isDue(alert, last.get(alert.id), nowMs))
     const evaluated = await evaluate(due, situation)
@@ -68,11 +71,10 @@ export function createAlertRun(options: {
   }
 
   return async () => {
-    const listing = withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
-    const { alerts: all, unreadable } = await listing
-    await run(all).catch((error: unknown) => {
+    const listed = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
+    await run(listed).catch((error: unknown) => {
       // Without alerts, only the states of removed ones are late.
-      if (all.length > 0 || unreadable.length > 0) throw error
+      if (listed.alerts.length > 0 || listed.unreadable.length > 0) throw error
     })
   }
 }
