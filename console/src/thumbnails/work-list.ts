@@ -96,6 +96,8 @@ export function createWorkList(options: Options) {
    * Infinity if there is none.
    */
   let sinceMs = Infinity
+  /** The same for the next `examineAll`, because the replica that is read may lag. */
+  let againSinceMs = Infinity
   /** The days of the last 30 that have to be searched, the latest first. */
   let days: Arrival[] = []
   let daysListedAt = clock.now() - catchUpMs
@@ -137,6 +139,7 @@ export function createWorkList(options: Options) {
     /** Adds all feedback that arrived since `receivedAtMs`, in milliseconds since 1970. */
     addSince(receivedAtMs: number): void {
       sinceMs = Math.min(sinceMs, receivedAtMs)
+      againSinceMs = Math.min(againSinceMs, receivedAtMs)
     },
 
     /** Examines what was added or is due. Rejects when ClickHouse or the object store fails. */
@@ -156,6 +159,8 @@ export function createWorkList(options: Options) {
         due = turns.due()
         await turns.take(due)
       } while (!isClosed() && (due.length > 0 || days.length > 0 || sinceMs !== Infinity))
+      sinceMs = againSinceMs
+      againSinceMs = Infinity
     },
   }
 }

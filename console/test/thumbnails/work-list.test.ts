@@ -8,14 +8,19 @@ const time = '2026-11-26 00:00:00.000'
 const sha256 = 'a'.repeat(64)
 const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`
 
-/**
- * Calls `examineAll` once. Returns the number of feedback records for which it has stored facts.
- *
- * @param options.lagMs the time from storing the facts until the replica that is read has them
- * @param options.missing how many of the newest feedback records have no object
- */
-async function examined(t: Test, options: { total: number; lagMs?: number; missing?: number }) {
-  const { total, lagMs = 0, missing = 0 } = options
+interface Options {
+  total: number
+  /** The time from storing the facts until the replica that is read has them. */
+  lagMs?: number
+  /** How many of the newest feedback records have no object. */
+  missing?: number
+  /** Whether the replica that is read has the feedback. */
+  hasFeedback?: () => boolean
+}
+
+/** @returns `facts`: for how many feedback records facts were stored */
+function createList(t: Test, options: Options) {
+  const { total, lagMs = 0, missing = 0, hasFeedback = () => true } = options
   const clock = createTestClock()
   const factAt = new Map<string, number>()
   const unexamined = () =>
@@ -36,7 +41,7 @@ async function examined(t: Test, options: { total: number; lagMs?: number; missi
     reader: {
       async query<Row>(sql: string, { id }: Record<string, unknown> = {}) {
         const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
-        const found = unexamined()
+        const found = hasFeedback() ? unexamined() : []
         if (limit !== undefined) return found.slice(0, Number(limit)) as Row[]
         if (!found.some((one) => one.id === id)) return []
         const key = keyOf(String(id))
@@ -60,8 +65,14 @@ async function examined(t: Test, options: { total: number; lagMs?: number; missi
       },
     },
   })
+  return { list, facts: () => factAt.size }
+}
+
+/** Calls `examineAll` once. Returns for how many feedback records it has stored facts. */
+async function examined(t: Test, options: Options) {
+  const { list, facts } = createList(t, options)
   await list.examineAll()
-  return factAt.size
+  return facts()
 }
 
 t.test('a replica that does not have the facts yet delays no picture', async (t) => {
@@ -71,4 +82,24 @@ t.test('a replica that does not have the facts yet delays no picture', async (t)
 t.test('newer pictures that wait for their retry delay no picture', async (t) => {
   t.equal(await examined(t, { total: 900, missing: 200 }), 700)
   t.equal(await examined(t, { total: 900, missing: 199 }), 701)
+})
+
+t.test('feedback that the replica does not have yet is looked for once more', async (t) => {
+  let looks = 0
+  let hasFeedback = false
+  const { list, facts } = createList(t, {
+    total: 1,
+    hasFeedback: () => (looks++, hasFeedback),
+  })
+  await list.examineAll()
+  list.addSince(Date.parse('2026-11-26'))
+  await list.examineAll()
+  t.equal(facts(), 0)
+  hasFeedback = true
+  await list.examineAll()
+  t.equal(facts(), 1)
+  await list.examineAll()
+  looks = 0
+  await list.examineAll()
+  t.equal(looks, 0, 'then no more, until the next feedback arrives')
 })
