@@ -12,7 +12,7 @@ export interface DeadLetterSummary extends RecordHead {
 }
 
 const idCondition = `(id = {id:UUID} OR has(
-  [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
+  [JSONExtractString(row, 'request_id'), lower(JSONExtractString(row, 'feedback_id'))], {id:String}))`
 
 /** @param id selects the dead letters with this record id, request id or `feedback.id` */
 export const listDeadLetters = (reader: RecordReader, number: number, id?: string) =>

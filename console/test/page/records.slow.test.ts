@@ -148,14 +148,18 @@ t.test('a record shows all digits of an integer, and every name, as they were se
   t.match(text, '{&#34;isLosslessNumber&#34;:true}')
 })
 
-t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
+t.test('dead letters are shown with their reason, also by an id of the record', async (t) => {
   const row = logRow({ ...atTime(ago(50)), event: 'rejected event' })
+  const feedback_id = randomUUID()
+  // Some clients write UUIDs in capitals, and the row of a dead letter is kept as it was sent.
+  const opinion = feedbackRow({ ...atTime(ago(49)), feedback_id: feedback_id.toUpperCase() })
   const refusal = new ClickHouseError('x', {
     kind: 'rejected',
     code: 6,
     serverText: 'Cannot parse it',
   })
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  await addDeadLetter(owner, { table: 'feedback', row: JSON.stringify(opinion), refusal })
   const { url } = await startReaderPage(t)
   for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
     const { text } = await view(url, path)
@@ -163,6 +167,7 @@ t.test('dead letters are shown with their reason, also by the id of the record',
     t.match(text, 'code 6')
     t.match(text, 'rejected event')
   }
+  t.match((await view(url, `/find?id=${feedback_id}`)).text, 'Cannot parse it')
 })
 
 t.test('several records of one id are a list, because each may be large', async (t) => {
