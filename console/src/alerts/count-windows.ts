@@ -1,6 +1,7 @@
 import type { Alert } from '@intake/access'
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { dayMs, limits } from '@intake/contract'
+import { dayMs } from '@intake/contract'
+import { ageDays } from '@intake/records'
 
 type Reader = Pick<ClickHouse, 'query'>
 /** Alerts of one application, at most `alertsMax`. */
@@ -9,8 +10,6 @@ export type SomeAlerts = readonly Alert[]
 /** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
 const alertsMax = 50
 export const minuteMs = 60_000
-/** The time of an event may be so much earlier than its arrival. */
-const ageMs = limits.eventAgeMs + limits.keyDays.logs * dayMs
 
 /** Divides alerts among statements, which count for one application each. */
 export function divide(alerts: readonly Alert[]): SomeAlerts[] {
@@ -33,7 +32,7 @@ export function windowParams(
   const fromMs = toMs - minutes * minuteMs
   return {
     bundle,
-    oldest: sqlTime(new Date(fromMs - ageMs)),
+    oldest: sqlTime(new Date(fromMs - ageDays('logs') * dayMs)),
     from: sqlTime(new Date(fromMs)),
     to: sqlTime(new Date(toMs)),
   }

@@ -1,5 +1,6 @@
 import { isoTime, sqlTime, type QueryParams } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
+import { identity } from '@intake/schema'
 import { inWindow, windowParams, type TimeWindow } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
 import type { EventSummary, FeedbackSummary, Found, RecordHead, RecordReader } from './records.ts'
@@ -10,7 +11,6 @@ const pageRows = 50
 export const eventsAroundMax = 25
 const textStart = 1_000
 const paramsStart = 600
-const identity = 'bundle_identifier, time, id, device_uuid'
 const order = ['time', 'id', 'device_uuid', 'bundle_identifier']
 
 const ofBoth = `id, time, bundle_identifier, device_uuid, country,

@@ -1,5 +1,7 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
+import { ageDays } from '@intake/records'
+import { identity } from '@intake/schema'
 
 type Reader = Pick<ClickHouse, 'query'>
 
@@ -25,7 +27,6 @@ export interface Arrival {
   toMs: number
 }
 
-const identity = 'bundle_identifier, time, id, device_uuid'
 const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
@@ -35,11 +36,6 @@ const querySettings =
  * query would need too much memory.
  */
 const inTurnsMax = 100_000
-/**
- * The time of a feedback may be this much earlier than its arrival, because a repeated feedback
- * keeps the id of its first attempt, and the id contains the time.
- */
-const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
  * Finds unexamined feedback, at most `rows`. API keys take turns, and so do the applications of one
@@ -64,7 +60,7 @@ export function findUnexamined(
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
      ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}`,
     {
-      earliest: sqlTime(new Date(fromMs - ageMs)),
+      earliest: sqlTime(new Date(fromMs - ageDays('feedback') * dayMs)),
       latest: sqlTime(new Date(toMs + limits.eventAheadMs)),
       from: sqlTime(new Date(fromMs)),
       to: sqlTime(new Date(toMs)),
@@ -74,7 +70,7 @@ export function findUnexamined(
 
 /**
  * Returns the attachments of a feedback that is visible and still unexamined. Returns undefined if
- * it was erased, or if another worker has examined it.
+ * it was erased, or if another console has examined it.
  */
 export async function readUnexamined(
   reader: Reader,

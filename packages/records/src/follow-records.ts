@@ -51,7 +51,10 @@ const recordsMax = 2_000
 const idsMax = 200
 /** A statement selects by arrival only if it reads at most so many records per wanted one. */
 const readPerWanted = 2
-/** An event may be `eventAgeMs` old at first, and a repeat within `keyDays` has its time. */
+/**
+ * The time of a record may be so much earlier than its arrival: it may be `eventAgeMs` old at first,
+ * and a repeat within `keyDays` has the time of its first attempt.
+ */
 export const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
