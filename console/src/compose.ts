@@ -1,10 +1,5 @@
 import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
-import {
-  checkConsoleConfig,
-  objectStoreSettings,
-  webhookReceivers,
-  type ConsoleConfig,
-} from '@intake/config'
+import { objectStoreSettings, webhookReceivers, type ConsoleConfig } from '@intake/config'
 import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { startAdminServer } from '@intake/http-edge'
@@ -62,8 +57,7 @@ const redisHelp = helpOf('redis_connection')
  * page, then what sends and makes, then the connections.
  */
 export async function compose(context: Context): Promise<void> {
-  const { config, log } = context
-  checkConsoleConfig(config)
+  const { log } = context
   const registry = createMetrics()
   const connections = connect(context)
   const objects = connectObjects(context, registry)

@@ -1,5 +1,5 @@
 import { createClickHouse } from '@intake/clickhouse'
-import { checkWorkerConfig, type WorkerConfig } from '@intake/config'
+import type { WorkerConfig } from '@intake/config'
 import { adminRoutes } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { startAdminServer } from '@intake/http-edge'
@@ -28,7 +28,6 @@ const redisHelp = helpOf('redis_connection')
 /** The owner closes in reverse order: first the loops, then the admin port, then connections. */
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
-  checkWorkerConfig(config)
   const tracing = await startTracing({
     service: 'intake-worker',
     config,
