@@ -36,14 +36,17 @@ export const s3ObjectScenarios: Scenario[] = [
     id: 'F43b',
     title: 'S3 killed in the middle of uploads, five times',
     load,
-    run: (stage) =>
-      killWhile(stage, {
-        part: stage.cluster.s3,
-        link: 'gatewayToS3',
-        network: { cutAfterBytes: Math.floor(stage.random() * 20_000) },
-        when: () => stage.issued(15),
-        rounds,
-      }),
+    async run(stage) {
+      for (let round = 0; round < rounds; round++) {
+        await killWhile(stage, {
+          part: stage.cluster.s3,
+          link: 'gatewayToS3',
+          network: { cutAfterBytes: Math.floor(stage.random() * 20_000) },
+          when: () => stage.issued(15),
+          rounds: 1,
+        })
+      }
+    },
   },
   {
     id: 'F43c',
