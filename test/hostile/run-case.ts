@@ -88,7 +88,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     if (app.running()) await innocent.issued(records)
     await innocent.stop()
     const during = duringEnds()
-    const visibility = visibilityEnds && (await visibilityEnds())
+    const visibleMs = visibilityEnds && (await visibilityEnds())
 
     const died = !app.running()
     const exit = died ? { code: null, ms: 0 } : await terminate(app)
@@ -104,7 +104,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
       waitShare: Math.round(waitShare * 100) / 100,
       load: Math.round(loadavg()[0]! * 10) / 10,
       connectionsEndMs,
-      ...(visibility && { visibleMs: visibility.slowestMs }),
+      ...(visibleMs !== false && { visibleMs }),
       died,
       exitCode: exit.code,
       exitMs: exit.ms,

@@ -3,12 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
-/** How long acknowledged events took to become visible to analysts. */
-export interface Visibility {
-  events: number
-  slowestMs: number
-}
-
 interface Sql {
   query<Row>(sql: string, params?: Record<string, unknown>): Promise<Row[]>
 }
@@ -20,18 +14,18 @@ const readEveryMs = 250
  * Sends one event a second with the innocent sender's key, and polls which of these events are
  * visible.
  *
- * @returns a function that stops sending, and resolves when every acknowledged event is visible
+ * @returns a function that stops sending, and resolves when every acknowledged event is visible, to
+ * how many milliseconds the slowest one took
  */
 export function watchVisibility(options: {
   url: string
   apiKey: string
   sql: Sql
-}): () => Promise<Visibility> {
+}): () => Promise<number> {
   const { url, apiKey, sql } = options
   const unique_user_id = randomUUID()
   const waiting = new Map<string, number>()
   const stopped = new AbortController()
-  let events = 0
   let slowestMs = 0
 
   async function send(): Promise<void> {
@@ -39,7 +33,6 @@ export function watchVisibility(options: {
     const record = { bundle_identifier: 'com.example.visibility', unique_user_id }
     const response = await postLog({ url, apiKey }, { event }, { record })
     if (response.status !== 201) throw new Error(`an event was refused: ${response.status}`)
-    events++
     waiting.set(event, performance.now())
   }
 
@@ -75,6 +68,6 @@ export function watchVisibility(options: {
       await readVisible()
       return waiting.size === 0
     })
-    return { events, slowestMs }
+    return slowestMs
   }
 }
