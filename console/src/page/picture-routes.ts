@@ -35,7 +35,7 @@ export function pictureRoutes(
   })
 
   app.get<{ Params: { '*': string } }>(`${signedPrefix}*`, async (request, reply) => {
-    if (store === undefined) throw new PageError(404, 'This worker has no object store.')
+    if (store === undefined) throw new PageError(404, 'This console has no object store.')
     const { '*': key } = request.params
     const { body, contentType, fileName } = await pictures.run(reply, () =>
       readPicture(key, { reader, store, keepsMetadata }),

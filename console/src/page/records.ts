@@ -25,10 +25,10 @@ export interface Attachment {
   content_type: string
   bytes: number
   sha256: string
-  /** Size in pixels; null if a worker has not examined the picture yet, or cannot read it. */
+  /** Size in pixels; null if no console has examined the picture yet, or it cannot be read. */
   width: number | null
   height: number | null
-  /** Null if no worker has made a thumbnail yet, or if none can be made. */
+  /** Null if no console has made a thumbnail yet, or if none can be made. */
   thumbnail_key: string | null
   /** Why it has no thumbnail (docs/pictures.md); null if it has one or was not examined yet. */
   error: string | null

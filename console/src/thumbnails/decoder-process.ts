@@ -145,7 +145,7 @@ function start(path: string) {
       options,
     ],
     {
-      // The process gets no setting and no secret of the worker. The first two variables keep its
+      // The process gets no setting and no secret of the console. The first two variables keep its
       // memory small.
       env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -28,7 +28,7 @@ const temporary: ReadonlySet<ThumbnailError | undefined> = new Set([
 /**
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
  * does not change. Resolves to false, and stores nothing, if a picture must be tried again or the
- * worker is closing.
+ * console is closing.
  *
  * @param options.isLastAttempt if true, the error of a picture that fails again is stored as a fact
  */
@@ -42,7 +42,7 @@ export async function examineFeedback(
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
-    // A worker that closes ends the decoder, so an error may say nothing about the picture.
+    // A console that closes ends the decoder, so an error may say nothing about the picture.
     if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')

@@ -39,7 +39,7 @@ export interface Examined {
 /** The longer side of a thumbnail, in pixels. */
 export const thumbnailPixels = 400
 /**
- * Maximum size of a picture in bytes. Larger pictures get no thumbnail, because the worker holds a
+ * Maximum size of a picture in bytes. Larger pictures get no thumbnail, because the console holds a
  * picture in memory.
  */
 export const pictureBytesMax = 16 * 1024 * 1024

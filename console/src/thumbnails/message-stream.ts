@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/** What worker and decoder send to each other: a small object, and bytes. */
+/** What console and decoder send to each other: a small object, and bytes. */
 export interface Message {
   head: unknown
   body: Buffer

@@ -20,8 +20,8 @@ export interface Thumbnails {
    */
   arrived(receivedAtMs: number | undefined): void
   /**
-   * Why this worker makes no thumbnails; undefined if it makes them, or has not had a picture yet.
-   * The reason remains until the worker is started again.
+   * Why this console makes no thumbnails; undefined if it makes them, or has not had a picture yet.
+   * The reason remains until the console is started again.
    */
   missing(): string | undefined
   /** See `Decoder.confinement`. */
@@ -40,7 +40,7 @@ const help = 'docs/operations/thumbnails-late.md'
 
 /**
  * Makes thumbnails of pictures when their feedback has become visible, one at a time, in a separate
- * process. Nothing waits for a thumbnail, and a failure does not affect any record. Several workers
+ * process. Nothing waits for a thumbnail, and a failure does not affect any record. Several consoles
  * may do this at the same time.
  *
  * @param options.reader may read the views
@@ -100,7 +100,7 @@ export function startThumbnails(
       isClosed = true
       polling.close()
       decoder.end()
-      // Work that fails during the close is not done by this worker; another worker finds it.
+      // Work that fails during the close is not done by this console; another one finds it.
       await withTimeout(running, closeTimeoutMs, 'ending the thumbnails', clock).catch(() => {})
     },
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { calmState, startPage, view } from './fixture.ts'
 
-t.test('the list of feedback and the status say why a worker makes no thumbnails', async (t) => {
+t.test('the list of feedback and the status say why a console makes no thumbnails', async (t) => {
   const reason = 'sharp cannot be loaded'
   const [without, usual] = await Promise.all([
     startPage(t, { state: { ...calmState, noThumbnails: () => reason } }),

@@ -81,17 +81,17 @@ t.test('the signed link works without the password, and nothing else does', asyn
   t.equal((await fetch(`${url}/?${link.split('?')[1]}`)).status, 401, 'another view')
 })
 
-t.test('a link expires, and workers with one password accept each other’s', async (t) => {
+t.test('a link expires, and consoles with one password accept each other’s', async (t) => {
   let now = 1_800_000_000_000
-  const links = createSignedLinks(password, 'of the workers', () => now)
-  const other = createSignedLinks(password, 'of the workers', () => now)
+  const links = createSignedLinks(password, 'of the consoles', () => now)
+  const other = createSignedLinks(password, 'of the consoles', () => now)
   const [path = '', query] = links.sign('/pictures/feedback/x.jpg').split('?')
   const given = new URLSearchParams(query)
   t.ok(other.isValid(path, given))
-  t.notOk(createSignedLinks('another', 'of the workers', () => now).isValid(path, given))
+  t.notOk(createSignedLinks('another', 'of the consoles', () => now).isValid(path, given))
   t.notOk(createSignedLinks(password, 'a guess', () => now).isValid(path, given), 'no secret')
   t.notOk(createSignedLinks(password, undefined, () => now).isValid(path, given))
-  t.notOk(createSignedLinks(undefined, 'of the workers', () => now).isValid(path, given))
+  t.notOk(createSignedLinks(undefined, 'of the consoles', () => now).isValid(path, given))
   now += 16 * 60_000
   t.notOk(links.isValid(path, given))
 })

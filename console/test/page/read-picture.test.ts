@@ -6,7 +6,7 @@ import { emptyReader } from './fixture.ts'
 
 const id = '01a1fc28-0000-7000-8000-000000000001'
 
-t.test('other work of the worker runs while a large picture is checked', async (t) => {
+t.test('other work of the console runs while a large picture is checked', async (t) => {
   const body = Buffer.alloc(16 * 1024 * 1024, 7)
   const sha256 = createHash('sha256').update(body).digest('hex')
   const key = `feedback/2026/11/21/${id}/1-${sha256}.jpg`

@@ -234,7 +234,7 @@ export const problemCatalogue = {
   page_fails: {
     title: 'the page could not be shown',
     state: 'degraded',
-    alert: 'A worker could not show a view of the page.',
+    alert: 'A console could not show a view of the page.',
   },
   counts_late: {
     title: 'events of an application could not be counted',

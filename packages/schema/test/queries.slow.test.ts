@@ -184,8 +184,8 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  // The next five results are empty, because they come from counts that a worker makes, and no
-  // worker runs here. packages/records/test/counts.slow.test.ts tests the counts.
+  // The next five results are empty, because they come from counts that a console makes, and no
+  // console runs here. packages/records/test/counts.slow.test.ts tests the counts.
   'Daily events, from the counts': [],
   'Devices per version, from the counts': [],
   'Events and params': [],

@@ -55,7 +55,7 @@ function histogram(options: {
   const { header, search, counts, steps } = options
   if (counts === undefined)
     return mute(
-      'Too many events to count in this period: narrow it, or wait until a worker has counted the hours.',
+      'Too many events to count in this period: narrow it, or wait until a console has counted the hours.',
     )
   const { points, total, countedAtMs } = counts
   const note =

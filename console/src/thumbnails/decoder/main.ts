@@ -1,15 +1,15 @@
 // This process decodes pictures that strangers sent. It has no settings, no secrets and no
 // connections: it reads a picture from standard input, and writes the result to standard output. Where
 // the system supports it, it cannot open files or connections either.
-// The worker ends it by closing its input, or kills it.
+// The console ends it by closing its input, or kills it.
 import { constants, getPriority, setPriority } from 'node:os'
 import { pictureBytesMax } from '../examined.ts'
 import { readMessages, writeMessage } from '../message-stream.ts'
 import type { Request } from './make-thumbnail.ts'
 
 /**
- * The process ends itself when one picture takes this long, in case the worker is gone. A running
- * worker kills the process earlier.
+ * The process ends itself when one picture takes this long, in case the console is gone. A running
+ * console kills the process earlier.
  */
 const pictureMs = 30_000
 
@@ -17,7 +17,7 @@ const pictureMs = 30_000
 // lower is kept, because raising it is not allowed.
 const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
 if (getPriority() < priority) setPriority(priority)
-// An error of the output means that the worker is gone, so there is nobody to report it to.
+// An error of the output means that the console is gone, so there is nobody to report it to.
 process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
 
 const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {

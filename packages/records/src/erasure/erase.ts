@@ -115,13 +115,13 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, subject)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
-    // Removes objects again, because a worker may have stored a thumbnail that it began to make
+    // Removes objects again, because a console may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, subject, startedAt)
     // A console may have stored a state again that it read before the stack trace was removed.
     remaining.rows += await countExamples(clickhouse, examples)
-    // A worker may have stored a count that it began before the tombstones were written.
+    // A console may have stored a count that it began before the tombstones were written.
     if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
     if (remaining.rows + remaining.counts === 0 || performance.now() >= deadline) break
     if (remaining.counts > 0) await pause(recountPauseMs)

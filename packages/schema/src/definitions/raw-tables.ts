@@ -12,7 +12,7 @@ const comments: Record<TableBehindView, string> = {
   hours: 'Counts of hours, with older ones. Query intake.hours and intake.device_hours.',
   days: 'What applications sent on a day, with older counts. Query intake.catalogue.',
   attachments:
-    'What workers found out about the pictures of feedback, with older facts. Query intake.feedback.',
+    'What consoles found out about the pictures of feedback, with older facts. Query intake.feedback.',
   counted: 'Every run that has counted. Query intake.counted.',
   alerts:
     'States of alerts, with older ones. Query intake.alerts, intake.alert_states and intake.alert_changes.',

@@ -30,7 +30,7 @@ const more = {
   email: 'E-mail address of the user; NULL if not given.',
   text: 'The feedback.',
   attachments:
-    'Pictures in the object store: key, content_type, bytes and sha256 of each. What workers found out since: width and height in pixels, thumbnail_key, and error (why there is no thumbnail); NULL while not known.',
+    'Pictures in the object store: key, content_type, bytes and sha256 of each. What consoles found out since: width and height in pixels, thumbnail_key, and error (why there is no thumbnail); NULL while not known.',
   attachment_count:
     'How many pictures it has. A condition on it costs much less than one on attachments.',
   extra: 'Unknown fields of the submission as JSON, at their path, such as foo or log.foo.',
