@@ -74,4 +74,8 @@ t.test('feedback that has become visible is passed on once', async (t) => {
   set(async () => [print({ feedback: { frames: 4, oldestMs: 9 } })])
   await clock.advance(5_000)
   t.same(arrivals, [5, 9])
+  // Another worker has taken the place of this one.
+  set(async () => [print({ feedback: { frames: 4, oldestMs: 11 } })])
+  await clock.advance(5_000)
+  t.same(arrivals, [5, 9, 11])
 })

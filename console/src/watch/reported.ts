@@ -33,7 +33,7 @@ export function startReported(options: {
 }): Reported {
   const { read, onFeedback, onError, clock = systemClock } = options
   let known: { at: number; problems: readonly ReportedProblem[] } | undefined
-  let frames = 0
+  let visible = ''
   let failure: string | undefined
 
   const { close } = startPolling({
@@ -42,10 +42,12 @@ export function startReported(options: {
       const reports = texts.flatMap((text) => parseWorkerReport(text) ?? [])
       failure = undefined
       known = { at: clock.now(), problems: join(reports.flatMap(({ problems }) => problems)) }
-      const stored = reports.reduce((sum, { feedback }) => sum + feedback.frames, 0)
+      // Not the sum of their frames: a worker that was replaced may have stored as many.
+      const counts = reports.map(({ feedback: { frames, oldestMs } }) => `${frames} ${oldestMs}`)
+      const now = counts.toSorted().join()
       const times = reports.flatMap(({ feedback }) => feedback.oldestMs ?? [])
-      if (stored !== frames && times.length > 0) onFeedback(Math.min(...times))
-      frames = stored
+      if (now !== visible && times.length > 0) onFeedback(Math.min(...times))
+      visible = now
     },
     intervalMs,
     onError(error) {
