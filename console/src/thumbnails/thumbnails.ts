@@ -15,10 +15,9 @@ export interface Thumbnails {
    * Call it when feedback has become visible, so that its pictures are examined. Workers report
    * that every few seconds, so one query finds several feedback.
    *
-   * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970; if
-   * undefined, the feedback is found by the next catch-up
+   * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970
    */
-  arrived(receivedAtMs: number | undefined): void
+  arrived(receivedAtMs: number): void
   /**
    * Why this console makes no thumbnails; undefined if it makes them, or has not had a picture yet.
    * The reason remains until the console is started again.
@@ -89,7 +88,7 @@ export function startThumbnails(
   const poll = () => (running = examineAll())
   const polling = startPolling({ poll, intervalMs, onError, clock })
   return {
-    arrived(receivedAtMs = Infinity) {
+    arrived(receivedAtMs) {
       if (isMissing) return
       workList.addSince(receivedAtMs)
       polling.pollNow()
