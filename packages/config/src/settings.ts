@@ -50,12 +50,16 @@ export const keepMetadata = Type.Boolean({
     '`true`: attachments are stored as they were sent, with positions and comments (docs/pictures.md). Set it for consoles too.',
 })
 
-/** Calls a function that reads a setting. Returns its error message as a list; empty if none. */
+/**
+ * Calls a function that reads a setting, and throws a `RangeError` if it is wrong. Returns its
+ * message as a list; empty if there is none.
+ */
 export function problemOf(read: () => unknown): string[] {
   try {
     read()
     return []
   } catch (error) {
-    return [(error as Error).message]
+    if (error instanceof RangeError) return [error.message]
+    throw error
   }
 }

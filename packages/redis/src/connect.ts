@@ -59,7 +59,7 @@ const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
  *
  * @param options.url as `parseRedisUrl` accepts; user and password in a `Secret` may change
  * @param options.onError called for every connection error, which would otherwise end the process
- * @throws {RedisUrlError}
+ * @throws {RangeError}
  */
 export function connectRedis(options: {
   url: string | Secret

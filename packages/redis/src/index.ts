@@ -13,7 +13,7 @@ export {
 } from './presence.ts'
 export { execAll, isDamaged, readCounts } from './replies.ts'
 export { defineReportsReader, startReports } from './reports.ts'
-export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
+export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'
 export { withRedis, withRedisTimeout } from './with-redis.ts'

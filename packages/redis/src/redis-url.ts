@@ -18,11 +18,6 @@ export interface HostPort {
   port: number
 }
 
-/** The message says what is wrong with `REDIS_URL`, and quotes no part of it. */
-export class RedisUrlError extends Error {
-  override name = 'RedisUrlError'
-}
-
 const forms =
   'redis://host:port, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name ' +
   '(with TLS rediss://, rediss+cluster://, rediss+sentinel://)'
@@ -32,17 +27,17 @@ const ports = { cluster: 6379, sentinel: 26_379 }
  * User and password are percent-encoded and apply to every server that holds data;
  * `sentinel_username` and `sentinel_password` in the query to the sentinels.
  *
- * @throws {RedisUrlError}
+ * @throws {RangeError} says what is wrong with `REDIS_URL`, and quotes no part of it
  */
 export function parseRedisUrl(url: string): RedisAddress {
   const parts = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/.exec(url)
-  if (parts === null) throw new RedisUrlError(`REDIS_URL must be ${forms}`)
+  if (parts === null) throw new RangeError(`REDIS_URL must be ${forms}`)
   const [, s, topology, userinfo = '', hosts = '', rest = ''] = parts
   if (topology === undefined) {
     if (hosts.includes(',')) {
-      throw new RedisUrlError(`REDIS_URL has several hosts: it must be ${forms}`)
+      throw new RangeError(`REDIS_URL has several hosts: it must be ${forms}`)
     }
-    if (!URL.canParse(url)) throw new RedisUrlError('REDIS_URL is not a valid URL')
+    if (!URL.canParse(url)) throw new RangeError('REDIS_URL is not a valid URL')
     readCredentials(userinfoOf(url))
     return { topology: 'single', url }
   }
@@ -52,16 +47,16 @@ export function parseRedisUrl(url: string): RedisAddress {
   const unknown = [...searchParams.keys()].filter(
     (key) => topology !== 'sentinel' || !/^sentinel_(username|password)$/.test(key),
   )
-  if (unknown.length > 0) throw new RedisUrlError('REDIS_URL has a parameter that is not known')
+  if (unknown.length > 0) throw new RangeError('REDIS_URL has a parameter that is not known')
   if (topology === 'cluster') {
     if (pathname !== '/') {
-      throw new RedisUrlError('REDIS_URL must end after the hosts: Redis Cluster has one database')
+      throw new RangeError('REDIS_URL must end after the hosts: Redis Cluster has one database')
     }
     return { topology, nodes: list, ...access }
   }
   const name = decode(pathname.slice(1))
   if (!/^[\w.-]+$/.test(name)) {
-    throw new RedisUrlError(
+    throw new RangeError(
       'REDIS_URL must end with the name that the sentinels give the primary: redis+sentinel://host:port/name',
     )
   }
@@ -90,7 +85,7 @@ function userinfoOf(url: string): string {
 function readHost(text: string, port: number): HostPort {
   const url = `tcp://${text}`
   if (text === '' || !URL.canParse(url)) {
-    throw new RedisUrlError('REDIS_URL must have a host, or host:port, between the commas')
+    throw new RangeError('REDIS_URL must have a host, or host:port, between the commas')
   }
   const { hostname, port: given } = new URL(url)
   // Removes the brackets around an IPv6 address, because only a URL has them.
@@ -100,7 +95,7 @@ function readHost(text: string, port: number): HostPort {
 function readRest(rest: string): URL {
   const url = `tcp://host${rest}`
   if (!URL.canParse(url) || new URL(url).hash !== '') {
-    throw new RedisUrlError('REDIS_URL is not a valid URL')
+    throw new RangeError('REDIS_URL is not a valid URL')
   }
   const parsed = new URL(url)
   if (parsed.pathname === '') parsed.pathname = '/'
@@ -122,6 +117,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new RedisUrlError('REDIS_URL has a "%" that is not percent-encoded ("%" is %25)')
+    throw new RangeError('REDIS_URL has a "%" that is not percent-encoded ("%" is %25)')
   }
 }
