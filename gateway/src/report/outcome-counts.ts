@@ -97,9 +97,10 @@ export class OutcomeCounts {
     const reports: OutcomeReport[] = []
     for (const minute of this.#minutes.values()) {
       for (const counter of countersOf(minute)) {
-        const { reported, ...counted } = counter
-        if (counted.records <= reported) continue
-        const report = { minuteMs: minute.minuteMs, run: minute.run, ...counted }
+        const { apiKeyId, kind, code, rule, records, reported } = counter
+        if (records <= reported) continue
+        const { minuteMs: startMs, run } = minute
+        const report = { minuteMs: startMs, run, apiKeyId, kind, code, rule, records }
         this.#sources.set(report, counter)
         reports.push(report)
       }
