@@ -21,7 +21,7 @@ export interface SentinelSetup {
   close(): Promise<void>
 }
 
-export const primaryName = 'intake-primary'
+const primaryName = 'intake-primary'
 const sentinelPassword = 'watchers'
 const downAfterMs = 1_500
 

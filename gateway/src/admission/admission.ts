@@ -31,8 +31,8 @@ const nobody: OverShare = { logs: new Set(), feedback: new Set() }
  *
  * @param options.lostShards returns the numbers of the log queue's shards that have lost their
  * frames
- * @param options.overShare returns the API keys that are over their share of the queue for records
- * of a kind; default: none
+ * @param options.overShare the API keys that are over their share of the queue for records of a
+ * kind; default: none
  * @param options.strict whether to refuse records while Redis is configured so that it could lose
  * confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970

@@ -3,9 +3,10 @@ import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
 import type { AddressLimit } from './sketch-limits.ts'
 
 /**
- * Request header fields that a page may send. The gateway reads the first five. Tools for tracing and
- * monitoring add the others to every request of a page, and one field that is not allowed stops the
- * request. `*` allows all fields (not `Authorization`); browsers that do not know it need the names.
+ * Request header fields that a page may send. The gateway reads the first five. Tools for tracing
+ * and monitoring add the others to every request of a page, and one field that is not allowed stops
+ * the request. `*` allows all fields (not `Authorization`); browsers that do not know it need the
+ * names.
  */
 const requestFields = [
   'x-api-key',

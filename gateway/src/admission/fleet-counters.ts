@@ -154,14 +154,10 @@ export function startFleetCounters(options: {
     // If the reply is lost, the next poll adds the same amounts a second time. The total is then
     // too high, so gateways accept less until the window ends.
     const known = await counts.add(
-      unsent.map(
-        ({
-          counter: {
-            options: { name, windowMs },
-          },
-          amount,
-        }) => ({ name, windowMs, amount }),
-      ),
+      unsent.map(({ counter, amount }) => {
+        const { name, windowMs } = counter.options
+        return { name, windowMs, amount }
+      }),
     )
     for (const [index, { counter, amount }] of unsent.entries()) {
       const all = known[index]

@@ -79,10 +79,10 @@ const rows = 4
 
 /**
  * Limits what each sender does in a window of time, with a fixed amount of memory: a count-min
- * sketch with conservative update. A sender's count is never too low. It is too
- * high by about the sum of all counts divided by `width`. This error is the same for all senders,
- * so the limit of a sender should be far above it. The hash is different in every process, so that
- * no sender can choose with whom it shares its cells.
+ * sketch with conservative update. A sender's count is never too low. It is too high by about the
+ * sum of all counts divided by `width`. This error is the same for all senders, so the limit of a
+ * sender should be far above it. The hash is different in every process, so that no sender can
+ * choose with whom it shares its cells.
  *
  * @param options.width cells per row, a power of two; each of the four rows has four bytes per cell
  */

@@ -21,7 +21,6 @@ export {
   type ApiKeyStore,
   type KeyRules,
   type KeyState,
-  type StoredKeys,
   createApiKeyStore,
 } from './api-keys/store.ts'
 export type { ApiKey } from './api-keys/stored-key.ts'
@@ -33,7 +32,7 @@ export {
   type DayCount,
 } from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
-export { createWaitingEntries, type JournalEntry, type WaitingEntries } from './journal/journal.ts'
+export { createWaitingEntries, type JournalEntry } from './journal/journal.ts'
 export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
 export type { StoredPolicy } from './policy/stored-policy.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'

@@ -9,9 +9,10 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * Lets pages of other origins send requests and read the responses (CORS). Every accepted preflight request gets the same response, whatever its
- * origin, and needs no key and no lookup. Only `admit` can refuse a preflight request. Any origin
- * may read responses: there are no cookies, so a page can do no more than any other client.
+ * Lets pages of other origins send requests and read the responses (CORS). Every accepted preflight
+ * request gets the same response, whatever its origin, and needs no key and no lookup. Only `admit`
+ * can refuse a preflight request. Any origin may read responses: there are no cookies, so a page
+ * can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with this prefix are covered
  * @param options.methods methods that pages may use

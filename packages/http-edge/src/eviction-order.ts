@@ -7,10 +7,10 @@ export const nowhere = (): Place => ({ list: undefined, before: undefined, after
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 
 /**
- * Decides which connection is closed to make room for a new one. First comes a connection without an API key: the one that has been
- * silent the longest. Second comes an idle connection of the API key with the most idle
- * connections: the one that has been idle the longest. So a key that opens many connections loses
- * only its own.
+ * Decides which connection is closed to make room for a new one. First comes a connection without
+ * an API key: the one that has been silent the longest. Second comes an idle connection of the API
+ * key with the most idle connections: the one that has been idle the longest. So a key that opens
+ * many connections loses only its own.
  *
  * A connection without a key that is younger than two sweeps may not have had time to send a key.
  * If all connections without a key are so young, the next connection is taken from the largest

@@ -2,7 +2,6 @@ export { checkJson } from './check-json.ts'
 export { countNodes } from './count-nodes.ts'
 export { parseLossless } from './lossless-json.ts'
 export {
-  countedLaterBytes,
   countParsed,
   decodeJson,
   exactJson,

@@ -9,7 +9,7 @@ export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from '.
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { perQueue, queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'
 export { readOldestWaiting } from './oldest-waiting.ts'
-export { startShardHealth, type ShardHealth } from './shards/shard-health.ts'
+export { startShardHealth } from './shards/shard-health.ts'
 export {
   findLostShards,
   markShards,
