@@ -17,6 +17,8 @@ export interface BasicAuthOptions {
   enginePort: number
   /** Stops listening and closes all connections. */
   signal: AbortSignal
+  /** How long a client may take for the head of a request, in milliseconds. Default: a minute. */
+  headMs?: number
 }
 
 const loopbackPages = parseCorsOrigins(loopbackOrigins)
@@ -31,11 +33,19 @@ const loopbackPages = parseCorsOrigins(loopbackOrigins)
  * Streams in both directions. When a client closes its connection, the connection to the engine is
  * closed too, so that the engine cancels the query. Resolves when clients can connect.
  */
-export function acceptBasicAuth({ port, enginePort, signal }: BasicAuthOptions): Promise<void> {
+export function acceptBasicAuth(options: BasicAuthOptions): Promise<void> {
+  const { port, enginePort, signal, headMs = 60_000 } = options
   const latest = new WeakMap<Socket, ServerResponse>()
   const server = createServer(
-    // An INSERT may stream for longer than the five minutes that Node gives a request.
-    { maxHeaderSize: headBytesMax, keepAliveTimeout: keepAliveMs, requestTimeout: 0 },
+    {
+      maxHeaderSize: headBytesMax,
+      keepAliveTimeout: keepAliveMs,
+      // An INSERT may stream for longer than the five minutes that Node gives a request. Without
+      // that limit, Node has none for the head either.
+      requestTimeout: 0,
+      headersTimeout: headMs,
+      connectionsCheckingInterval: headMs / 2,
+    },
     (incoming, outgoing) => {
       const { socket } = incoming
       const start = () => {

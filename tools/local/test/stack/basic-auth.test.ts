@@ -28,11 +28,11 @@ interface Reply {
 }
 
 /** Listens in front of the engine until the test ends. Returns a function that sends requests. */
-async function listen(t: Test, enginePort: number) {
+async function listen(t: Test, enginePort: number, options: { headMs?: number } = {}) {
   const [port = 0] = await freePorts(1)
   const ending = new AbortController()
   t.teardown(() => ending.abort())
-  await acceptBasicAuth({ port, enginePort, signal: ending.signal })
+  await acceptBasicAuth({ port, enginePort, signal: ending.signal, ...options })
   const send = (path: string, headers: OutgoingHttpHeaders = {}, body?: string) =>
     new Promise<Reply>((resolve, reject) => {
       const sent = request(
@@ -171,6 +171,16 @@ t.test('a query ends when its client closes the connection', { skip }, async (t)
   await until('the query runs', async () => (await running()) === 1)
   client.destroy()
   await until('the query has ended', async () => (await running()) === 0)
+})
+
+t.test('408: a connection on which no whole head arrives does not stay open', async (t) => {
+  const [nobody = 0] = await freePorts(1)
+  const { port } = await listen(t, nobody, { headMs: 200 })
+  for (const begun of ['', 'GET / HTTP/1.1\r\n']) {
+    const client = connect(port, '127.0.0.1')
+    client.write(begun)
+    t.match((await client.toArray()).join(''), /^HTTP\/1\.1 408 /, begun)
+  }
 })
 
 t.test('503 while the engine is not running; when the stack ends, nothing listens', async (t) => {
