@@ -25,8 +25,8 @@ export function findManifestProblems(manifests) {
   ])
 }
 
-/** Files whose changes can change the CPU costs that README.md states. */
-const hotPath = ['gateway/src', 'worker/src', 'packages/*/src', 'deploy/Dockerfile']
+/** Files whose changes can change the CPU costs that README.md states, as git takes paths. */
+const hotPath = ['gateway/src', 'worker/src', ':(glob)packages/*/src/**', 'deploy/Dockerfile']
 
 /** `changedSince` returns the files of the given paths that have changed since a commit. */
 export function findReportProblems(report, changedSince) {
