@@ -47,16 +47,18 @@ export function launchStack(t: Test, dataDir: string, env: Record<string, string
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (it) => (output += it))
-  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as never)
+  let hasEnded = false
+  const exited = once(child, 'close').then(([code, signal]) => {
+    hasEnded = true
+    return { code, signal } as never
+  })
   t.teardown(async () => {
     child.kill('SIGINT')
     await exited
   })
   async function untilSaid(text: string) {
-    await until(`it says: ${text}`, () => {
-      if (child.exitCode !== null) throw new Error(`it has ended:\n${output}`)
-      return output.includes(text)
-    })
+    await until(`it says: ${text}`, () => hasEnded || output.includes(text))
+    if (!output.includes(text)) throw new Error(`it has ended:\n${output}`)
   }
   return { process: child, output: () => output, exited, untilSaid }
 }

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startChild } from '@intake/local'
+import { startReadyChild } from '@intake/local'
 import { freePorts } from '@intake/test-kit/free-ports'
-import { until } from '@intake/test-kit/until'
 import { stringify } from 'yaml'
 import { folder, readYaml } from './files.ts'
 
@@ -33,6 +32,7 @@ export interface Prometheus {
 }
 
 const requestMs = 30_000
+const readyMs = 120_000
 
 /**
  * Runs the program `prometheus` from the PATH, on loopback, with the configuration and rules of
@@ -52,7 +52,9 @@ export async function startPrometheus(options: {
 
   const [port] = await freePorts(1)
   const url = `http://127.0.0.1:${port}`
-  const child = startChild({
+  const isReady = async () =>
+    (await fetch(`${url}/-/ready`, { signal: AbortSignal.timeout(requestMs) })).ok
+  const child = await startReadyChild({
     name: 'Prometheus',
     command: 'prometheus',
     args: [
@@ -61,6 +63,8 @@ export async function startPrometheus(options: {
       `--web.listen-address=127.0.0.1:${port}`,
     ],
     logFile: join(dir, 'prometheus.log'),
+    readyMs,
+    probe: () => isReady().catch(() => false),
   })
 
   async function get<Data>(path: string, params: Record<string, string> = {}): Promise<Data> {
@@ -74,11 +78,6 @@ export async function startPrometheus(options: {
     if (body.status !== 'success') throw new Error(`${params['query'] ?? path}: ${body.error}`)
     return body.data
   }
-
-  await until('Prometheus is ready', async () => {
-    if (!child.running()) throw new Error(`Prometheus ended: ${child.logTail()}`)
-    return (await fetch(`${url}/-/ready`, { signal: AbortSignal.timeout(requestMs) })).ok
-  })
 
   return {
     url,

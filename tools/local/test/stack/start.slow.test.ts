@@ -265,8 +265,10 @@ t.test('data without a format is refused in one sentence with instructions', asy
 })
 
 t.test('invalid settings are reported in one sentence, without their values', async (t) => {
-  const { exited, output } = launchStack(t, createDataDir(t), { PORT: 'abc', REDIS_URL: 'secret' })
+  const env = { PORT: 'abc', REDIS_URL: 'secret' }
+  const { exited, output, untilSaid } = launchStack(t, createDataDir(t), env)
   t.strictSame(await exited, { code: 1, signal: null })
+  await t.rejects(untilSaid(ready), { message: /^it has ended:\nconfiguration: / })
   t.match(output(), /^configuration: .*PORT.*REDIS_URL.*\n$/)
   t.notMatch(output(), /abc|secret/)
 })
