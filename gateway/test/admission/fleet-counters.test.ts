@@ -1,10 +1,14 @@
 import t from 'tap'
+import type { ApiKey } from '@intake/access'
+import { GatewayConfig } from '@intake/config'
+import { loadConfig } from '@intake/runtime/config'
 import { createTestClock, type TestClock } from '@intake/test-kit/test-clock'
 import {
   startFleetCounters,
   type FleetCounter,
   type FleetCounters,
 } from '../../src/admission/fleet-counters.ts'
+import { createKeyLimiter, type KeyLimiter } from '../../src/admission/key-limits.ts'
 import type { SharedCounts } from '../../src/admission/shared-counts.ts'
 
 const windowMs = 60_000
@@ -106,14 +110,20 @@ t.test('a gateway that joins learns how many requests there were', async (t) => 
   close()
 })
 
-t.test('a gateway that follows a count knows it, although it counts nothing', async (t) => {
-  const { clock, gateways, close } = startGateways(2)
-  const [first, second] = gateways as [FleetCounter, FleetCounter]
-  second.follow()
+t.test('a gateway to which a key has sent nothing knows that its budget is spent', async (t) => {
+  const { clock, fleet, close } = startGateways(2)
+  const unused = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
+  const config = loadConfig(GatewayConfig, unused)
+  const [first, second] = fleet.map((counters) =>
+    createKeyLimiter({ config, counters, clock, wallMs: () => 0 }),
+  ) as [KeyLimiter, KeyLimiter]
+  const key = { id: 'key_1', limits: { eventsPerDay: max } } as ApiKey
+  t.same(second.budgetsNearEnd([key]), [])
   await clock.advance(1_000)
-  first.add(max, max)
+  first.take(key, 'device', { kind: 'logs', records: max, bytes: 0, attachmentBytes: 0 })
   await clock.advance(5_000)
-  t.equal(second.total(), max)
+  t.same(second.budgetsNearEnd([key]), ['key_1 has used 100 % of its events for this day'])
+  t.throws(() => second.requireRoom(second.usageOf(key), 'logs'), { code: 'budget_exhausted' })
   close()
 })
 
