@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { systemClock } from '@intake/runtime'
 import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
 import { countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
@@ -21,6 +20,7 @@ import {
   pictureSha,
   startServices,
   user,
+  withoutPause,
 } from './services.ts'
 
 const services = await startServices(t, { unshared: true })
@@ -437,21 +437,10 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
 })
 
-/** Runs `work`. Meanwhile, timers of exactly `ms` milliseconds fire at once. */
-async function withoutPause<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  const { setTimeout } = systemClock
-  systemClock.setTimeout = (run, after) => setTimeout(run, after === ms ? 0 : after)
-  try {
-    return await work()
-  } finally {
-    systemClock.setTimeout = setTimeout
-  }
-}
-
 t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
   const suppressed = user()
   const args = ['user', 'erase', suppressed, '--suppress', '--yes', '--json']
-  const erased = await withoutPause(45_000, () => intake(args))
+  const erased = await withoutPause(t, () => intake(args))
   t.equal(erased.code, 0, erased.stderr)
   t.match(erased.stderr, /^waiting 45 s until gateways know/m)
   t.match(JSON.parse(erased.stdout), { complete: true })

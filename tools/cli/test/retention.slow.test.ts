@@ -4,7 +4,6 @@ import { attachmentKey, thumbnailKey } from '@intake/contract'
 import { countNames, refreshCounts } from '@intake/records'
 import { insertRows } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
-import { correctPolicy } from '../src/retention/correct-policy.ts'
 import {
   factsRow,
   feedbackRow,
@@ -14,6 +13,7 @@ import {
   startServices,
   user,
   uuidV7,
+  withoutPause,
 } from './services.ts'
 
 const started = await startServices(t)
@@ -278,7 +278,7 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
   await policy.setRetention('logs', 5, 'com.example.gone')
   await policy.setRetention('logs', undefined, 'com.example.short')
   t.match((await intake(['doctor'])).stdout, /Gateways do not know the retention of logs/)
-  t.match(await correctPolicy(services), true)
+  await withoutPause(t, () => apply('2026-11-20T10:00:00.000Z'))
   const { logs } = (await policy.load())!.applicationRetention
   t.equal(logs.get('com.example.gone')?.days, undefined)
   t.equal(logs.get('com.example.short')?.days, 30)

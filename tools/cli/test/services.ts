@@ -12,10 +12,12 @@ import { createObjectStore, type ObjectStore } from '@intake/object-store'
 import { compress } from '@intake/queue/frame'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { addDeadLetter } from '@intake/records'
-import { connectRedis, type Redis } from '@intake/redis'
+import type { Redis } from '@intake/redis'
+import { systemClock } from '@intake/runtime'
 import { setUp } from '@intake/schema/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { createIntake, type CommandResult } from './in-process.ts'
@@ -65,6 +67,23 @@ export function startIntake(t: Test, args: string[], env: Record<string, string>
   return { child, exited, notes }
 }
 
+/** Runs `work`, which must wait once until gateways know a change. That wait ends at once. */
+export async function withoutPause<T>(t: Test, work: () => Promise<T>): Promise<T> {
+  const { setTimeout } = systemClock
+  let pauses = 0
+  systemClock.setTimeout = (run, ms) => {
+    if (ms !== 45_000) return setTimeout(run, ms)
+    pauses++
+    return setTimeout(run, 0)
+  }
+  try {
+    return await work()
+  } finally {
+    systemClock.setTimeout = setTimeout
+    t.equal(pauses, 1, 'it waits')
+  }
+}
+
 interface ServicesOptions {
   /** Time zone of ClickHouse. */
   timeZone?: string
@@ -106,8 +125,7 @@ export async function startServices(
   }
   const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })
   t.teardown(() => objects.close())
-  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => keys.disconnect())
+  const keys = openRedis(t, redis)
 
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   const intake = createIntake({ cwd: dataDir, env: endpoints })
