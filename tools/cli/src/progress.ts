@@ -1,13 +1,11 @@
 import { note } from './print.ts'
 
-/** Prints progress on standard error. A sentence that repeats the last one is omitted. */
-export function createProgress(): { say: (sentence: string) => void } {
+/** Returns a function that prints progress on standard error, but no sentence twice in a row. */
+export function createProgress(): (sentence: string) => void {
   let last: string | undefined
-  return {
-    say(sentence) {
-      if (sentence === last) return
-      last = sentence
-      note(sentence)
-    },
+  return (sentence) => {
+    if (sentence === last) return
+    last = sentence
+    note(sentence)
   }
 }

@@ -1,11 +1,9 @@
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { RecordServices } from '@intake/records'
-import { connectRedis, readInstallation, withRedisTimeout } from '@intake/redis'
+import { readInstallation } from '@intake/redis'
 import { findClickHouse } from './clickhouse.ts'
-import { findEndpoint, UsageError } from './endpoints.ts'
-import { redisFailure } from './redis-failure.ts'
-
-const connectTimeoutMs = 10_000
+import { UsageError } from './endpoints.ts'
+import { openRedis } from './with-redis.ts'
 
 /**
  * ClickHouse does not log statements, because identifiers would stay there after an erasure.
@@ -19,27 +17,14 @@ export async function withRecords<T>(
   },
 ): Promise<T> {
   const { withoutRedis } = options
-  const failures: Error[] = []
   const clickhouse = createClickHouse({
     ...(await findClickHouse()),
     requestTimeoutMs: options.statementTimeoutMs,
     logQueries: false,
   })
-  const redis = connectRedis({
-    url: await findEndpoint('REDIS_URL'),
-    role: 'consumer',
-    onError: (error) => failures.push(error),
-  })
+  const { redis, ask } = await openRedis()
   try {
-    const installation = await withRedisTimeout(
-      redis,
-      readInstallation(redis),
-      connectTimeoutMs,
-    ).catch((error: unknown) => {
-      // If Redis is not connected, the last connection error explains more than the timeout does.
-      const failure = redis.status === 'ready' ? undefined : failures.at(-1)
-      return failure === undefined ? (error as Error) : redisFailure(failure)
-    })
+    const installation = await ask(readInstallation(redis)).catch((error: Error) => error)
     if (installation instanceof Error) {
       if (withoutRedis === undefined) throw installation
       return await withoutRedis(clickhouse, installation)

@@ -1,25 +1,35 @@
-import { withRedis as withConnection, type Redis } from '@intake/redis'
-import { TimeoutError } from '@intake/runtime'
+import { connectRedis, withRedisTimeout, type Redis } from '@intake/redis'
 import { findEndpoint } from './endpoints.ts'
 import { storeEntries } from './journal.ts'
 import { redisFailure } from './redis-failure.ts'
 
 const timeoutMs = 10_000
 
-/** Rejects if connecting and `work` together take longer than `timeoutMs`. */
-export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+/** Opens a connection whose commands wait until it is ready; `ask` limits that wait. */
+export async function openRedis(): Promise<{
+  redis: Redis
+  /** Rejects after ten seconds. Without a connection, its error says more than the timeout. */
+  ask: <T>(command: Promise<T>) => Promise<T>
+}> {
+  let failure: Error | undefined
   const url = await findEndpoint('REDIS_URL')
-  let failure: unknown
-  const watched = (redis: Redis) =>
-    work(redis).catch((error: unknown) => {
-      failure = error
-      throw error
-    })
+  const redis = connectRedis({ url, role: 'consumer', onError: (error) => (failure = error) })
+  return {
+    redis,
+    ask: (command) =>
+      withRedisTimeout(redis, command, timeoutMs).catch((error: unknown) => {
+        throw redis.status === 'ready' || failure === undefined ? error : redisFailure(failure)
+      }),
+  }
+}
+
+/** Rejects if connecting and `work` together take longer than ten seconds. */
+export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  const { redis, ask } = await openRedis()
   try {
-    return await withConnection({ url, timeoutMs }, watched)
-  } catch (error) {
-    // What `work` did not throw is the error of the connection.
-    throw error === failure || error instanceof TimeoutError ? error : redisFailure(error)
+    return await ask(work(redis))
+  } finally {
+    redis.disconnect()
   }
 }
 

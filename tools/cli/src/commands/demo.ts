@@ -115,7 +115,7 @@ async function remove({ yes }: DemoFlags): Promise<void> {
       return
     }
     const deadline = performance.now() + removalMs
-    const removal = { deadline, progress: createProgress().say }
+    const removal = { deadline, progress: createProgress() }
     const { events, feedback, pictures, revoked } = await removeDemo(services, keys, removal)
     print(
       `Removed ${events} log events, ${feedback} feedback and ${pictures} pictures, with their counts.`,

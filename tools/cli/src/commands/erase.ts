@@ -145,7 +145,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     const progress = createProgress()
     const unconfirmed =
       flags.suppress && subject !== undefined && subject.kind !== 'api-key'
-        ? await suppress(services, subject, progress.say)
+        ? await suppress(services, subject, progress)
         : undefined
     const subjectKey = await noteSubject(services.redis, 'erasure-begun', subject)
     const report = await erase({
@@ -153,7 +153,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       subject,
       subjectKey,
       deadline: performance.now() + flags.wait * 60_000,
-      progress: progress.say,
+      progress,
     })
     if (flags.json) printJson(report)
     else print(describe(report))

@@ -74,7 +74,7 @@ async function verify(
   target: ExportTarget,
   { json }: Options,
 ): Promise<void> {
-  const progress = createProgress().say
+  const progress = createProgress()
   const result = await verifyExport({ clickhouse, target, progress })
   const { rows, files, problems } = result
   if (problems.length > 0) process.exitCode = 2
@@ -105,7 +105,7 @@ async function exportUntilSignal(
     await withRedis((redis) =>
       noteChange(redis, { action: 'records-exported', subject: options.to, detail: { ...scope } }),
     )
-    const progress = createProgress().say
+    const progress = createProgress()
     const source = { clickhouse, installation, target, scope, signal, progress }
     for (;;) {
       await exportRecords(source).then(

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis, withRedisTimeout, type Redis } from '@intake/redis'
+import { connectRedis, type Redis } from '@intake/redis'
 import { pause, plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
@@ -11,7 +11,7 @@ import type { ImportOptions } from '../import/import-records.ts'
 import { noteChange, storeEntries } from '../journal.ts'
 import { numberOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
-import { redisFailure } from '../redis-failure.ts'
+import { openRedis } from '../with-redis.ts'
 
 interface Options {
   map: string
@@ -36,7 +36,7 @@ Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 s
 const waitingMax = 100
 const pollMs = 500
 const progressMs = 5_000
-const timeoutMs = 10_000
+const policyTimeoutMs = 10_000
 
 export function define(command: Command): void {
   command
@@ -61,20 +61,10 @@ async function run(file: string, options: Options): Promise<void> {
     throw new UsageError('Name one application by its whole bundle identifier.')
   }
   const map = await findMap(options.map, parseRecord)
-  let lastError: Error | undefined
-  const connection = {
-    url: await findEndpoint('REDIS_URL'),
-    onError: (error: Error) => (lastError = error),
-  }
+  const url = await findEndpoint('REDIS_URL')
+  const queue = connectRedis({ url, role: 'producer', onError: () => undefined })
   // Waits while a server of a cluster is being connected; a producer's commands fail meanwhile.
-  const redis = connectRedis({ ...connection, role: 'consumer' })
-  const ask = <T>(command: Promise<T>) =>
-    withRedisTimeout(redis, command, timeoutMs).catch((late: Error) =>
-      Promise.reject(
-        lastError === undefined || redis.status === 'ready' ? late : redisFailure(lastError),
-      ),
-    )
-  const queue = connectRedis({ ...connection, role: 'producer' })
+  const { redis, ask } = await openRedis()
   const sink = createJobSink({ redis: queue, kind: 'logs' })
   let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
   try {
@@ -102,7 +92,7 @@ async function run(file: string, options: Options): Promise<void> {
         await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
         hasRejected = true
       },
-      onProgress: createProgress(),
+      onProgress: createProgressNotes(),
     })
     await ask(storeEntries(redis))
     const { imported, rejected: bad, dropped, isStopped } = result
@@ -125,7 +115,7 @@ async function run(file: string, options: Options): Promise<void> {
 }
 
 /** Tells the progress from time to time. */
-function createProgress(): ImportOptions['onProgress'] {
+function createProgressNotes(): ImportOptions['onProgress'] {
   const startedAt = performance.now()
   let toldAt = startedAt
   return ({ imported, rejected }, share) => {
@@ -149,7 +139,7 @@ async function startPolicy(redis: Redis) {
     onError: (error) => (failure = error),
     onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
   })
-  const deadline = performance.now() + timeoutMs
+  const deadline = performance.now() + policyTimeoutMs
   while (!policy.isLoaded()) {
     if (failure !== undefined || performance.now() >= deadline) {
       policy.close()

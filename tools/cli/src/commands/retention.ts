@@ -69,7 +69,7 @@ export function define(retention: Command): void {
       withServices(async (services) => {
         const report = dryRun
           ? await findExpired(services, await readExpiry(services, new Date()))
-          : await applyRetention(services, { progress: createProgress().say })
+          : await applyRetention(services, { progress: createProgress() })
         if (json) return printJson({ dryRun, ...report })
         printReport(report, dryRun)
       }),
