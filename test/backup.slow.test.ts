@@ -6,10 +6,10 @@ import { createApiKeyStore } from '@intake/access'
 import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { createObjectStore } from '@intake/object-store'
-import { connectRedis } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import { setUp } from '@intake/schema/setup'
 import { logRow, member } from '../packages/schema/test/fixture.ts'
@@ -24,8 +24,7 @@ async function startServices(t: Test, dataDir: string) {
     startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
   ])
   t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
-  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => keys.disconnect())
+  const keys = openRedis(t, redis)
   const clickhouse = createClickHouse({ url: server.url })
   t.teardown(() => clickhouse.close())
   const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })

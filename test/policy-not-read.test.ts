@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
 import { startRedis } from '@intake/local'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
@@ -14,8 +15,7 @@ const retentionKey = '{intake}:retention'
 const dataDir = createDataDir(t)
 const server = await startRedis({ dataDir: join(dataDir, 'redis'), port: 0 })
 t.teardown(() => server.stop())
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 
 t.test('503 until a gateway has read the policy, although it knows the API key', async (t) => {
   await claimInstallation(redis, 'an-installation')

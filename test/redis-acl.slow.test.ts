@@ -4,10 +4,10 @@ import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
 import { readOldestWaiting, registerShard } from '@intake/queue'
-import { connectRedis, type Redis } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { postFeedback, postLog } from '@intake/test-kit/post'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
@@ -17,12 +17,6 @@ import { createIntake } from '../tools/cli/test/in-process.ts'
 
 const acl = readFileSync(new URL('../deploy/redis/users.acl', import.meta.url), 'utf8')
 const apiKey = 'acl-key-0123456789abcdef'
-
-function connect(t: Test, url: string): Redis {
-  const redis = connectRedis({ url, role: 'consumer', onError: () => undefined })
-  t.teardown(() => redis.disconnect())
-  return redis
-}
 
 const dataDir = createDataDir(t)
 const aclFile = join(dataDir, 'users.acl')
@@ -45,11 +39,11 @@ const replica = await createRedisServer({
 t.teardown(() => Promise.all([single.process.kill(), replica.process.kill()]))
 await single.process.start()
 await replica.process.start()
-const admin = connect(t, single.url)
+const admin = openRedis(t, single)
 
 const asUser = (url: string, user: string) =>
   url.replace(`default:${redisPassword}@`, `${user}:${user}-secret@`)
-const userOf = (t: Test, user: string) => connect(t, asUser(single.url, user))
+const userOf = (t: Test, user: string) => openRedis(t, { url: asUser(single.url, user) })
 
 const device = {
   bundle_identifier: 'com.example.acl',
@@ -65,7 +59,7 @@ async function useIt(
   { url, servers, shards = 1 }: { url: string; servers: RedisServer[]; shards?: number },
 ): Promise<void> {
   const folder = createDataDir(t)
-  const admins = servers.map((server) => connect(t, server.url))
+  const admins = servers.map((server) => openRedis(t, server))
   const [clickhouse, s3] = await Promise.all([
     startClickHouse({ dataDir: join(folder, 'clickhouse'), port: 0 }),
     startS3({ dataDir: join(folder, 's3'), port: 0 }),
@@ -134,7 +128,7 @@ async function useIt(
   const paused = await send('paused', { 'idempotency-key': 'two' })
   // Does what `erase --suppress` and `retention apply` do first. The commands themselves are not
   // run, because each of them would wait a minute after this step.
-  const policy = createPolicyStore({ redis: connect(t, asUser(url, 'operator')) })
+  const policy = createPolicyStore({ redis: openRedis(t, { url: asUser(url, 'operator') }) })
   t.ok(await policy.suppress({ kind: 'user', id: 'user-2' }))
   await policy.noteDropped('logs', new Date(0))
   const imported = join(folder, 'events.ndjson')
@@ -179,7 +173,7 @@ async function setUsers(t: Test, servers: RedisServer[]): Promise<void> {
   const users = readFileSync(aclFile, 'utf8').matchAll(/^user (?!default)(\S+) (.*)$/gm)
   for (const [, name = '', rules = ''] of users) {
     for (const server of servers) {
-      await connect(t, server.url).call(
+      await openRedis(t, server).call(
         'ACL',
         'SETUSER',
         name,

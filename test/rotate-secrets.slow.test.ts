@@ -6,11 +6,11 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
-import { connectRedis } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import type { AppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { postFeedback, postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
 
@@ -30,8 +30,7 @@ const clickhouseServer = await startClickHouse({
 t.teardown(() => clickhouseServer.stop())
 let s3Server = await startS3({ ...s3Options, otherKeys, port: 0 })
 t.teardown(() => s3Server.stop())
-const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, redisServer)
 const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(() => clickhouse.close())
 

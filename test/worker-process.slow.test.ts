@@ -4,11 +4,11 @@ import { kill } from 'node:process'
 import t, { type Test } from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '@intake/schema'
-import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis } from '@intake/local'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import { logRow } from '../packages/schema/test/fixture.ts'
 
@@ -31,8 +31,7 @@ t.teardown(() => clickhouse.close())
 await migrate({ clickhouse })
 
 t.test('a worker with a small heap drains a backlog of large frames', async (t) => {
-  const redis = connectRedis({ url: redisServer.url, role: 'producer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, redisServer, 'producer')
   for (let n = 0; n < frames; n++) {
     const params = { text: randomBytes(textBytes).toString('base64') }
     await enqueueLogs(redis, [[JSON.stringify(logRow({ params }))]])

@@ -6,8 +6,8 @@ import {
   type Reservation,
   createReservationLedger,
 } from '@intake/identity'
-import { connectRedis } from '@intake/redis'
 import { createMemoryIdempotencyStore } from '@intake/sandbox'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 
 const soon = () => performance.now() + 60_000
@@ -26,8 +26,7 @@ t.test('in memory', (t) => conforms(t, createMemoryIdempotencyStore()))
 
 t.test('in Redis', async (t) => {
   const server = await ownRedis(t)
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   const ledger = createReservationLedger({
     redis,
     memoryBytes: () => 2 ** 29,

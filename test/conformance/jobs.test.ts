@@ -2,7 +2,8 @@ import t from 'tap'
 import { defineReadBacklogs, queueNames, registerShard, shardPrefix } from '@intake/queue'
 import { createJobSource, type ClaimedJob } from '@intake/queue/consume'
 import { createJobSink } from '@intake/queue/produce'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createCoverage } from '../simulation/coverage.ts'
 import { createJobs } from '../simulation/jobs.ts'
@@ -16,8 +17,7 @@ const lockPastTicks = 1_000
 
 t.test('the simulated queue does what BullMQ does', async (t) => {
   const server = await ownRedis(t)
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   const readBacklogs = defineReadBacklogs({ redis })
   const readFrames = async () => {
     const { waiting, active, delayed } = (await readBacklogs())!.queues.logs

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { dayMs, limits } from '@intake/contract'
 import { bucketsOf, defineReserve, levelsMax, type ReserveCall } from '@intake/identity'
-import { connectRedis } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
@@ -46,8 +46,7 @@ function callsOn(today: number): Compared[] {
 
 t.test('the simulated Redis replies as the script of the gateway does in a real one', async (t) => {
   const server = await ownRedis(t)
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   const reserve = defineReserve(redis)
   const dayOfRedis = async () => Math.floor((Number((await redis.time())[0]) * 1_000) / dayMs)
 

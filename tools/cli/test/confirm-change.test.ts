@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createRandom } from '@intake/test-kit/random'
 import { createRedisServer, redisPassword } from '@intake/test-kit/redis-server'
 import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
@@ -29,8 +30,7 @@ const redis = connectRedis({
 })
 t.teardown(() => redis.disconnect())
 
-const operator = connectRedis({ url: lonely.url, role: 'consumer', onError: () => {} })
-t.teardown(() => operator.disconnect())
+const operator = openRedis(t, lonely)
 
 const key = '{intake}:change'
 const change = () => redis.set(key, 'made')
@@ -87,8 +87,7 @@ t.test('a repeated change that finds nothing to write is confirmed, too', async 
   await t.rejects(confirmChange(redis, change), { name: 'UnconfirmedError' })
   // The second attempt is another process, so its connection has written nothing. Redis documents
   // WAIT for the writes of the connection only. Redis 7.0 also waits for those of others.
-  const again = connectRedis({ url: primary.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => again.disconnect())
+  const again = openRedis(t, primary)
   const repeat = () => confirmChange(again, () => again.get(key))
   await t.rejects(repeat(), { name: 'UnconfirmedError' })
   replica.process.thaw()

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { examineRedis } from '../src/doctor/redis.ts'
 
 const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 await claimInstallation(redis, 'test')
 
 const keysKey = '{intake}:api-keys'

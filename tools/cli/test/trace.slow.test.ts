@@ -12,8 +12,9 @@ import {
 import { registerShard, shardPrefix } from '@intake/queue'
 import { createFrameConsumer, createJobSource } from '@intake/queue/consume'
 import { createJobSink } from '@intake/queue/produce'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { createIntakeProcess, feedbackRow, logRow, startServices } from './services.ts'
 
@@ -260,8 +261,7 @@ t.test('without a server of a cluster, commands name it, and trace asks the tabl
     config: ['cluster-require-full-coverage no'],
   })
   t.teardown(() => cluster.close())
-  const redis = connectRedis({ url: cluster.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, cluster)
   await claimInstallation(redis, 'one')
   for (const shard of [1, 2]) await registerShard(redis, shard)
   const lost = await cluster.primaryOf(shardPrefix(1))
