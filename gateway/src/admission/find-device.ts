@@ -24,7 +24,8 @@ export function findDevice(json: Buffer): string | undefined {
     else if (byte === quote) {
       const from = at
       for (at++; at < end && json[at] !== quote; at++) if (json[at] === backslash) at++
-      if (depth !== 1 || json.toString('latin1', from, at + 1) !== name) continue
+      if (depth !== 1 || at + 1 - from !== name.length) continue
+      if (json.toString('latin1', from, at + 1) !== name) continue
       const value = json.toString('latin1', at + 1, at + 1 + bytesMax)
       const member = /^\s*:\s*"([\da-f-]{36})"/i.exec(value)?.[1]
       if (member !== undefined) return member

@@ -1,5 +1,6 @@
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
+import type { TakeTurn } from '@intake/http-edge'
 import { Chunks } from './chunks.ts'
 
 const chunkBytes = 64 * 1024
@@ -17,6 +18,11 @@ const expansionFreeBytes = 64 * 1024
  * limited too, because decompressing empty blocks takes up to 5 ms although there is no output.
  */
 const atOnceBytes = 64 * 1024
+/**
+ * A larger body waits for a turn before it is decompressed in one call. A body of similar events
+ * is smaller; one of this size takes up to a millisecond.
+ */
+const withoutTurnBytes = 16 * 1024
 /** Gzip data ends with the size after decompression, modulo 2^32, in four bytes (RFC 1952). */
 const sizeBytes = 4
 
@@ -24,16 +30,19 @@ const sizeBytes = 4
  * Decompresses gzip. A large body is decompressed in chunks, and only up to the first chunk that
  * exceeds the limit.
  *
+ * @param options.takeTurn runs work that may take some milliseconds
  * @param options.onChunk called with each chunk; may throw
  * @throws {IntakeError} `body_too_large`, `invalid_encoding`
  */
 export async function gunzip(
   body: Buffer,
-  options: { bytesMax: number; onChunk: (chunk: Buffer) => void },
+  options: { bytesMax: number; takeTurn: TakeTurn; onChunk: (chunk: Buffer) => void },
 ): Promise<Buffer> {
-  const { bytesMax, onChunk } = options
+  const { bytesMax, takeTurn, onChunk } = options
   const expandedMax = Math.min(bytesMax, expansionFreeBytes + expansionMax * body.length)
-  const atOnce = gunzipAtOnce(body, Math.min(expandedMax, atOnceBytes))
+  const unzip = () => gunzipAtOnce(body, Math.min(expandedMax, atOnceBytes))
+  const isDear = body.length > withoutTurnBytes && body.length <= atOnceBytes
+  const atOnce = isDear ? await takeTurn(unzip) : unzip()
   if (atOnce !== undefined) {
     onChunk(atOnce)
     return atOnce

@@ -111,6 +111,7 @@ async function parseLarge(
   let isFirst = true
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
+    takeTurn: (work) => turns.take(apiKey.id, work),
     onChunk(chunk) {
       // The first chunk names the device, so a request that is refused is decompressed no further.
       if (isFirst) limiter.requireShare(apiKey, chunk)

@@ -8,7 +8,7 @@ import { requireApiKey, requireLease } from '../request.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
-import type { AttachmentRules, Upload } from './upload.ts'
+import { examineUpload, type AttachmentRules, type Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
@@ -57,19 +57,26 @@ export async function readFeedbackForm(
     bytesMax: number
   },
 ): Promise<FeedbackForm> {
-  const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
+  const { turns, attachments: rules } = options
+  const { payload: bytes, uploads: received, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
   const lease = requireLease(request)
+  const account = requireApiKey(request).id
   const { value: payload, isPlain } = await parseInTurns(bytes, {
-    turns: options.turns,
-    account: requireApiKey(request).id,
+    turns,
+    account,
     nodesMax: limits.jsonNodes,
     charge: (cost) => lease.extend(cost),
   })
   if (!isPlain) checkJson(payload, { pointer: '/payload' })
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
+  const valid = options.validate(payload, '/payload')
+  const uploads: Upload[] = []
+  for (const [index, one] of received.entries()) {
+    uploads.push(await examineUpload(one, { index, rules, turns, account }))
+  }
   return {
-    payload: options.validate(payload, '/payload'),
+    payload: valid,
     print: isPlain ? JSON.stringify : rowJson,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,

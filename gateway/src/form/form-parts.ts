@@ -4,13 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import { requireLease, type ByteLease } from '../request.ts'
 import { imageTypeOf } from './image-type.ts'
-import { readUpload, type AttachmentRules, type Upload } from './upload.ts'
+import { readUpload, type AttachmentRules, type Received } from './upload.ts'
 
 export interface FormParts {
   count: number
   payload?: Buffer
   /** The file parts, in their order. They may have any name. */
-  uploads: Upload[]
+  uploads: Received[]
   /** The text parts other than the payload, in their order. */
   texts: { name: string; text: Buffer }[]
   omitted: Omitted

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { imageTypes, IntakeError, limits, type ErrorCode } from '@intake/contract'
+import type { Turns } from '@intake/http-edge'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'
 import { sha256InTurns } from '@intake/runtime'
 import type { ByteLease } from '../request.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 
-/** A larger file is joined in one turn of the event loop and examined in another. */
+/** The metadata of a larger file is removed in another turn than that in which it is examined. */
 const bytesPerTurn = 1024 * 1024
 
 export interface AttachmentRules {
@@ -32,11 +32,25 @@ export interface Image {
   sentSha256: string
 }
 
+interface Refused {
+  refusal: IntakeError
+}
+
+/** A file part that has arrived, of an accepted type; or the error that says why it is not stored. */
+export type Received = { bytes: number } & (Sent | Refused)
+
+interface Sent {
+  sent: Buffer
+  sentSha256: string
+  contentType: string
+  extension: string
+}
+
 /** The result for one file part: an image, or the error that says why the part is not stored. */
-export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
+export type Upload = { bytes: number } & ({ image: Image } | Refused)
 
 /**
- * Reads one file part to its end.
+ * Reads one file part to its end. It does not wait for a turn: the parser must not wait.
  *
  * @param options.index position among the attachments, from 0
  * @throws {IntakeError} `busy` when there is no capacity for the bytes
@@ -44,7 +58,7 @@ export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeEr
 export async function readUpload(
   stream: AsyncIterable<Buffer> | Iterable<Buffer>,
   options: { index: number; rules: AttachmentRules; lease: ByteLease },
-): Promise<Upload> {
+): Promise<Received> {
   const { index, rules, lease } = options
   const { bytesMax } = rules
   const overCount = index >= limits.attachments
@@ -59,7 +73,7 @@ export async function readUpload(
   // Reads a part to its end even if it cannot be stored, so that the parser continues.
   for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
-  const refuse = (code: AttachmentCode, detail: string): Upload => ({
+  const refuse = (code: AttachmentCode, detail: string): Received => ({
     bytes,
     refusal: refusalOf(code, index, detail),
   })
@@ -76,22 +90,42 @@ export async function readUpload(
     const formats = [...new Set(imageTypes.values())].join(', ')
     return refuse('attachment_not_an_image', `must be an image: ${formats}`)
   }
-  // Joining the chunks of a large image takes up to 5 ms, examining it up to 20 ms and removing its
-  // metadata up to 5 ms, so they run in different turns of the event loop.
-  if (bytes > bytesPerTurn) await nextTurn()
-  const picture = examine(sent, contentType)
+  return { bytes, sent, sentSha256: hash.digest('hex'), contentType, extension }
+}
+
+/**
+ * Examines a file part, and removes the metadata of its image. A picture of a few kilobytes can
+ * take as long as a large one, so this waits for the turn of the API key.
+ *
+ * @param options.index position among the attachments, from 0
+ * @param options.account the API key of the request
+ */
+export async function examineUpload(
+  received: Received,
+  options: { index: number; rules: AttachmentRules; turns: Turns; account: string },
+): Promise<Upload> {
+  if ('refusal' in received) return received
+  const { index, rules, turns, account } = options
+  const { bytes, sent, sentSha256, contentType, extension } = received
+  const refuse = (code: AttachmentCode, detail: string): Upload => ({
+    bytes,
+    refusal: refusalOf(code, index, detail),
+  })
+  const picture = await turns.takeLong(account, () => examine(sent, contentType))
   if (picture instanceof PictureError) {
     return refuse('attachment_unreadable', `cannot be read as ${extension}: ${picture.message}`)
   }
   if (picture.width * picture.height > rules.pixelsMax) {
     return refuse('attachment_too_many_pixels', `must not have more than ${rules.pixelsMax} pixels`)
   }
-  const sentSha256 = hash.digest('hex')
-  const isKept = rules.keepsMetadata || picture.isClean
-  if (!isKept && bytes > bytesPerTurn) await nextTurn()
-  const body = isKept ? sent : picture.removeMetadata()
-  const sha256 = isKept ? sentSha256 : await sha256InTurns(body)
-  return { bytes, image: { body, contentType, extension, sha256, sentSha256 } }
+  const image = { contentType, extension, sentSha256 }
+  if (rules.keepsMetadata || picture.isClean) {
+    return { bytes, image: { ...image, body: sent, sha256: sentSha256 } }
+  }
+  const remove = () => picture.removeMetadata()
+  // Examining a large image takes up to 20 ms and removing its metadata up to 5 ms.
+  const body = bytes > bytesPerTurn ? await turns.takeLong(account, remove) : remove()
+  return { bytes, image: { ...image, body, sha256: await sha256InTurns(body) } }
 }
 
 function examine(bytes: Buffer, contentType: string): Picture | PictureError {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import type { TakeTurn } from '@intake/http-edge'
 import { gunzip } from '../../src/body/gunzip.ts'
 
 const mib = 1024 * 1024
@@ -8,9 +9,12 @@ const mib = 1024 * 1024
 /** Creates a text that compresses little. */
 const noise = (length: number) => randomBytes(length).toString('base64').slice(0, length)
 
+const takeTurn: TakeTurn = async (work) => work()
+
 async function unzip(body: Buffer, bytesMax = mib) {
   const chunks: number[] = []
-  const json = await gunzip(body, { bytesMax, onChunk: ({ length }) => void chunks.push(length) })
+  const onChunk = ({ length }: Buffer) => void chunks.push(length)
+  const json = await gunzip(body, { bytesMax, takeTurn, onChunk })
   return { text: json.toString(), bytes: chunks.reduce((sum, length) => sum + length, 0), chunks }
 }
 
@@ -63,19 +67,30 @@ t.test(
   },
 )
 
-t.test('a large body is not decompressed at once, however small it becomes', async (t) => {
+t.test('a body that may take long, however small it becomes, waits for a turn', async (t) => {
   const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff])
   const small = gzipSync('{}')
   const header = small.subarray(0, 10)
-  for (const [blocks, isAtOnce] of [
-    [10_000, true],
-    [20_000, false],
+  for (const [blocks, way] of [
+    [1_000, 'at once'],
+    [10_000, 'in a turn'],
+    [20_000, 'in the thread pool'],
   ] as const) {
     const empty = Array.from({ length: blocks }, () => emptyBlock)
     const body = Buffer.concat([header, ...empty, small.subarray(10)])
     let announced = 0
-    const unzipping = gunzip(body, { bytesMax: mib, onChunk: () => announced++ })
-    t.equal(announced > 0, isAtOnce, `${body.length} bytes`)
+    let turns = 0
+    const unzipping = gunzip(body, {
+      bytesMax: mib,
+      async takeTurn(work) {
+        turns++
+        await new Promise(setImmediate)
+        return work()
+      },
+      onChunk: () => announced++,
+    })
+    t.equal(announced > 0, way === 'at once', `${body.length} bytes`)
+    t.equal(turns > 0, way === 'in a turn', `${body.length} bytes`)
     t.equal((await unzipping).toString(), '{}')
   }
 })

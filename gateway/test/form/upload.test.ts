@@ -1,7 +1,9 @@
 import t from 'tap'
+import { createTurns } from '@intake/http-edge'
 import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
-import { readUpload } from '../../src/form/upload.ts'
-import { images } from '../support.ts'
+import { examineUpload, readUpload } from '../../src/form/upload.ts'
+import { file, payload, send } from '../forms.ts'
+import { images, startGateway } from '../support.ts'
 
 const budget = createByteBudget({ bytesMax: 10_000_000, requests: createShares(10) })
 const lease = budget.lease({ account: 'a', expectedBytes: 0 })
@@ -12,17 +14,31 @@ const rules = {
   keepsMetadata: false,
 }
 
-/** Yields a picture. In the next turn, overwrites the width and height in the picture's header. */
-async function* soonDamaged(picture: Buffer): AsyncGenerator<Buffer> {
-  yield picture
-  setImmediate(() => picture.fill(0, 16, 24))
-}
+t.test('each picture is examined in a turn of the event loop of its own', async (t) => {
+  const gateway = await startGateway(t)
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const [forms, pictures] = [32, 4]
+  const parts = [payload(), ...Array.from({ length: pictures }, () => file(images.png))]
+  await Promise.all(Array.from({ length: forms }, () => send(gateway, parts)))
+  isOver = true
+  t.equal(gateway.objects.size, forms * pictures)
+  t.ok(turns >= forms * pictures, `${turns} turns`)
+})
 
-t.test('a large picture is walked in another turn than it is put together', async (t) => {
-  const large = Buffer.concat([images.png, Buffer.alloc(2_000_000)])
-  const later = await readUpload(soonDamaged(large), { index: 0, rules, lease })
-  t.match(later, { refusal: { code: 'attachment_unreadable' } }, 'it is damaged by then')
-  const small = Buffer.from(images.png)
-  const atOnce = await readUpload(soonDamaged(small), { index: 0, rules, lease })
-  t.match(atOnce, { image: { contentType: 'image/png' } }, 'a small one is walked at once')
+t.test('the pictures of one API key wait for at most one of another', async (t) => {
+  const turns = createTurns()
+  const received = await readUpload([images.png], { index: 0, rules, lease })
+  const examined: string[] = []
+  const examine = async (account: string) => {
+    await examineUpload(received, { index: 0, rules, turns, account })
+    examined.push(account)
+  }
+  await Promise.all([...Array.from({ length: 9 }, () => examine('a')), examine('b')])
+  t.ok(examined.indexOf('b') <= 2, examined.join())
 })

@@ -5,7 +5,7 @@ export { awaitsContinue, expectContinue } from './edge-server.ts'
 export type { Handler } from './exchange.ts'
 export { createHttpEdge, type HttpEdge } from './http-edge.ts'
 export { createFairGate } from './fairness/fair-gate.ts'
-export { mapInTurns, type SenderTurns } from './fairness/in-turns.ts'
+export { mapInTurns, type SenderTurns, type TakeTurn } from './fairness/in-turns.ts'
 export { createTurns, type Turns } from './fairness/turns.ts'
 export {
   beginStep,
