@@ -2,15 +2,15 @@ import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { crashExample, crashText, fingerprint } from '@intake/schema'
 import { arrivedInWindow, minuteMs, querySettings, windowParams } from './count-windows.ts'
 
-/** Nobody looks at so many; without a limit, a client that makes up crashes would fill the memory. */
+/** Without a limit, a client that makes up crashes would fill the memory. */
 const crashesMax = 20_000
 /** Rows that arrived so long before the last call are read again: they may have become visible late. */
 const overlapMinutes = 10
 
 /**
  * Creates a function that counts the crashes that first arrived in a window, with the stack trace
- * of the latest one. The first call for an application reads all of its crashes. Rejects if it has
- * more than `crashesMax`.
+ * of the latest one. The first call for an application reads all of its crashes; if it has more than
+ * `crashesMax`, which are not remembered, each call does.
  */
 export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>) {
   /** When the crashes of each application first arrived, by fingerprint; and until when it was read. */
@@ -25,36 +25,61 @@ export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>) {
       minutes === undefined ? { bundle } : windowParams({ bundle, minutes }, toMs),
     )
 
-  return async (
-    { bundle, minutes }: { bundle: string; minutes: number },
-    toMs: number,
-  ): Promise<{ crashes: number; example: string }> => {
+  /** Counts the crashes of an application with too many of them to be remembered. */
+  async function countAmongMany({ bundle, minutes }: Asked, toMs: number): Promise<Counted> {
+    const [row] = await reader.query<Counted>(
+      `SELECT toUInt32(count()) AS crashes, argMax(fingerprint, at) AS latest
+       FROM (
+         SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at
+         FROM (${crashesOf('bundle_identifier = {bundle:String}')}) GROUP BY fingerprint)
+       WHERE at >= {from:DateTime64(3, 'UTC')} AND at < {to:DateTime64(3, 'UTC')} ${querySettings}`,
+      windowParams({ bundle, minutes }, toMs),
+    )
+    return row ?? { crashes: 0, latest: '' }
+  }
+
+  async function count({ bundle, minutes }: Asked, toMs: number): Promise<Counted> {
     const of = known.get(bundle) ?? { crashes: new Map<string, number>() }
     const { untilMs, crashes } = of
-    if (crashes.size > crashesMax) throw tooMany(bundle)
+    if (crashes.size > crashesMax) return countAmongMany({ bundle, minutes }, toMs)
     const sinceMinutes =
       untilMs && Math.max(0, Math.ceil((toMs - untilMs) / minuteMs)) + overlapMinutes
     for (const row of await readCrashes(bundle, sinceMinutes, toMs)) {
       if (!crashes.has(row.fingerprint)) crashes.set(row.fingerprint, Date.parse(isoTime(row.at)))
     }
     known.set(bundle, { untilMs: Math.max(toMs, untilMs ?? 0), crashes })
-    if (crashes.size > crashesMax) throw tooMany(bundle)
+    if (crashes.size > crashesMax) return countAmongMany({ bundle, minutes }, toMs)
     const found = [...crashes]
       .filter(([, atMs]) => atMs >= toMs - minutes * minuteMs && atMs < toMs)
       .toSorted(([, a], [, b]) => b - a)
-    const latest = found[0]?.[0]
-    if (latest === undefined) return { crashes: 0, example: '' }
+    return { crashes: found.length, latest: found[0]?.[0] ?? '' }
+  }
+
+  return async (
+    { bundle, minutes }: Asked,
+    toMs: number,
+  ): Promise<{ crashes: number; example: string }> => {
+    const { crashes, latest } = await count({ bundle, minutes }, toMs)
+    if (crashes === 0) return { crashes, example: '' }
     const [row] = await reader.query<{ example: string }>(
       `SELECT ${crashExample('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
        WHERE ${fingerprint('trace')} = {print:String} ORDER BY received_at LIMIT 1 ${querySettings}`,
       { ...windowParams({ bundle, minutes }, toMs), print: latest },
     )
-    return { crashes: found.length, example: row?.example ?? '' }
+    return { crashes, example: row?.example ?? '' }
   }
 }
 
-const tooMany = (bundle: string) =>
-  new Error(`${bundle} has more than ${crashesMax} different crashes`)
+interface Asked {
+  bundle: string
+  minutes: number
+}
+
+interface Counted {
+  crashes: number
+  /** The fingerprint of the one that arrived last; empty if there is none. */
+  latest: string
+}
 
 const crashesOf = (where: string) =>
   `SELECT received_at, ${crashText} AS trace FROM intake.logs WHERE event = 'crash' AND ${where}`
