@@ -13,12 +13,13 @@ export interface Attachment {
   sha256: string
 }
 
-/** The identity of a feedback with an attachment that has neither a thumbnail nor an error. */
+/** A feedback with an attachment that has neither a thumbnail nor an error: its identity and sender. */
 export interface UnexaminedFeedback {
   bundle_identifier: string
   time: string
   id: string
   device_uuid: string
+  api_key_id: string
 }
 
 /** The period in which feedback arrived, in milliseconds since 1970; `toMs` is excluded. */
@@ -47,10 +48,10 @@ export function findUnexamined(
   { fromMs, toMs }: Arrival,
   rows: number,
 ): Promise<UnexaminedFeedback[]> {
-  const columns = `${identity}, received_at, api_key_id`
+  const columns = `${identity}, api_key_id, received_at`
   const newest = 'received_at DESC, id DESC'
   return reader.query<UnexaminedFeedback>(
-    `SELECT ${identity} FROM (
+    `SELECT ${identity}, api_key_id FROM (
        SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id ORDER BY place, ${newest}) AS turn FROM (
          SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id, bundle_identifier ORDER BY ${newest}) AS place FROM (
            SELECT ${columns} FROM intake.feedback

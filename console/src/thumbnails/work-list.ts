@@ -6,7 +6,7 @@ import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-fe
 
 /** How many rows the first query for a turn may return. */
 const pageRows = 200
-/** The maximum duration of a turn. Pictures that arrive meanwhile wait until its end. */
+/** The duration of a turn, unless a feedback takes longer. Pictures that arrive meanwhile wait. */
 const turnMs = 10_000
 /** The pauses before the second and third attempt. If the third one fails, its error is stored. */
 const pausesMs = [60_000, 10 * 60_000]
@@ -63,12 +63,21 @@ function createTurns(options: Options) {
     isKnown: (one: UnexaminedFeedback) => waiting.has(nameOf(one)) || done.has(nameOf(one)),
     due: () => [...waiting.values()].filter(({ at }) => at <= clock.now()),
 
-    /** Examines as many feedback as fit into a turn. */
+    /**
+     * Examines as many feedback as fit into a turn. Each API key gets an equal part of it, and what
+     * a feedback takes beyond that does not count: slow pictures of one key delay no others.
+     */
     async take(list: readonly Work[]): Promise<void> {
-      const endAt = clock.now() + turnMs
+      const keyOf = ({ feedback }: Work) => feedback.api_key_id
+      const partMs = turnMs / new Set(list.map(keyOf)).size
+      const usedMs = new Map<string, number>()
       let failures = 0
       for (const work of list) {
-        if (isClosed() || clock.now() >= endAt) return
+        const key = keyOf(work)
+        const usedBefore = usedMs.get(key) ?? 0
+        if (isClosed()) return
+        if (usedBefore >= partMs) continue
+        const from = clock.now()
         try {
           await examine(work)
           failures = 0
@@ -79,6 +88,7 @@ function createTurns(options: Options) {
           if (++failures === failuresMax) throw error
           onError(error)
         }
+        usedMs.set(key, usedBefore + clock.now() - from)
       }
     },
   }

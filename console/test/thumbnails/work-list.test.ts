@@ -29,6 +29,7 @@ function createList(t: Test, options: Options) {
       time,
       id: idOf(index),
       device_uuid: idOf(0),
+      api_key_id: 'key_a',
     })).filter(({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now())
   const keyOf = (id: string) => attachmentKey({ id, time, number: 1, sha256, extension: 'jpg' })
   const missingKeys = new Set(Array.from({ length: missing }, (_, index) => keyOf(idOf(index))))
@@ -102,4 +103,50 @@ t.test('feedback that the replica does not have yet is looked for once more', as
   looks = 0
   await list.examineAll()
   t.equal(looks, 0, 'then no more, until the next feedback arrives')
+})
+
+t.test('pictures that take all of a turn delay none of another API key', async (t) => {
+  const clock = createTestClock()
+  const feedback = (index: number, key: string) => ({
+    bundle_identifier: 'com.example.a',
+    time,
+    id: idOf(index),
+    device_uuid: idOf(0),
+    api_key_id: key,
+  })
+  const honest = new Set([1, 2, 3].map(idOf))
+  let slow = 100
+  const list = createWorkList({
+    clock,
+    isClosed: () => honest.size === 0 || slow > 110,
+    count: () => {},
+    onDecoderEnded: () => {},
+    onError: (error) => t.fail(String(error)),
+    reader: {
+      async query<Row>(_sql: string, { id }: { id?: unknown } = {}) {
+        // The slow sender always has one that is newer than all others.
+        const found = [feedback(++slow, 'slow'), ...[1, 2, 3].map((n) => feedback(n, 'honest'))]
+        if (id === undefined) return found as Row[]
+        const key = attachmentKey({ id: id as string, time, number: 1, sha256, extension: 'jpg' })
+        return [{ attachments: [{ key, content_type: 'image/jpeg', bytes: 1, sha256 }] }] as Row[]
+      },
+    },
+    store: {
+      async insertRows({ members: [row] }) {
+        const { id } = JSON.parse(gunzipSync(row ?? '').toString()) as { id: string }
+        honest.delete(id)
+      },
+    },
+    objects: { get: async (key) => Buffer.from(key), async put() {} },
+    decoder: {
+      async examine(bytes) {
+        const isHonest = [...honest].some((id) => bytes.toString().includes(id))
+        await clock.advance(isHonest ? 100 : 10_000)
+        return { width: 1, height: 1, error: 'format' }
+      },
+    },
+  })
+  list.addSince(0)
+  await list.examineAll()
+  t.same([...honest], [])
 })
