@@ -50,12 +50,13 @@ export function startWebhook(
     redis,
     queue,
     atOnce: receivers.atOnce,
-    async deliver(id, { attempt, signal }) {
+    async deliver(id, { sender, attempt, signal }) {
+      receivers.requireTurn(sender)
       const outgoing = await options.read(id, attempt)
       if (outgoing === undefined) return
       const receiver = receivers.of(outgoing.bundle)
       if (receiver === undefined) return options.onNoReceiver()
-      await receiver.send({ id, body: outgoing.write(receiver), signal })
+      await receiver.send({ id, sender, body: outgoing.write(receiver), signal })
       count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {

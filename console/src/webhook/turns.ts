@@ -6,28 +6,48 @@ const postponeMaxMs = 5 * 60_000
 
 /**
  * Limits the requests to one receiver. A request for which there is no turn is postponed by about as
- * long as the requests before it take, so that a slow receiver does not occupy the turns of others.
+ * long as the requests of its sender before it take, so that a slow receiver does not occupy the
+ * turns of others. While several senders (API keys) wait, each leaves a turn to the others, so one
+ * that sends much delays only itself.
  */
 export function createTurns() {
-  let taken = 0
+  const taken: string[] = []
   let durationMs = 100
-  /** When the request that was postponed last gets its turn. */
-  let nextMs = 0
+  /** When the request of each sender that was postponed last gets its turn. */
+  const nextMs = new Map<string, number>()
 
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  function hasTurn(sender: string, nowMs: number): boolean {
+    if (taken.length === requestsMax) return false
+    const own = taken.filter((one) => one === sender).length
+    if (own < requestsMax - 1) return true
+    for (const [one, ms] of nextMs) if (one !== sender && ms > nowMs) return false
+    return true
+  }
+
+  /** @throws {PostponedDelivery} while there is no turn for the sender */
+  function requireTurn(sender: string): void {
     const now = performance.now()
-    if (taken === requestsMax) {
-      // The remainder distributes the requests evenly when more wait than can be sent in time.
-      const aheadMs = (Math.max(0, nextMs - now) + durationMs / requestsMax) % postponeMaxMs
-      nextMs = now + aheadMs
-      throw new PostponedDelivery(Math.ceil(aheadMs))
-    }
-    taken++
-    try {
-      return await work()
-    } finally {
-      taken--
-      durationMs = performance.now() - now
-    }
+    if (hasTurn(sender, now)) return
+    for (const [one, ms] of nextMs) if (ms <= now) nextMs.delete(one)
+    // The remainder distributes the requests evenly when more wait than can be sent in time.
+    const waitMs = Math.max(0, (nextMs.get(sender) ?? 0) - now)
+    const aheadMs = (waitMs + durationMs / requestsMax) % postponeMaxMs
+    nextMs.set(sender, now + aheadMs)
+    throw new PostponedDelivery(Math.ceil(aheadMs))
+  }
+
+  return {
+    requireTurn,
+    async take<Result>(sender: string, work: () => Promise<Result>): Promise<Result> {
+      requireTurn(sender)
+      taken.push(sender)
+      const from = performance.now()
+      try {
+        return await work()
+      } finally {
+        taken.splice(taken.indexOf(sender), 1)
+        durationMs = performance.now() - from
+      }
+    },
   }
 }

@@ -7,6 +7,7 @@ import { ClickHouseError } from '@intake/clickhouse'
 import type { WebhookReceiver } from '@intake/config'
 import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
+import { pause } from '@intake/runtime'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
@@ -27,12 +28,15 @@ interface Received {
 /**
  * Starts a receiver that responds to each request with the next of `statuses`, and then with 204.
  * If a status is undefined, the receiver does not respond.
+ *
+ * @param takesMs the time after which it responds
  */
-async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
+async function startReceiver(t: Test, statuses: (number | undefined)[] = [], takesMs = 0) {
   const received: Received[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     received.push({ headers: request.headers, body: await text(request) })
     const status = statuses.length > 0 ? statuses.shift() : 204
+    if (takesMs > 0) await pause(takesMs)
     if (status !== undefined) response.writeHead(status, { location: '/elsewhere' }).end()
   }
   const server = createServer((request, response) => void receive(request, response))
@@ -99,7 +103,7 @@ async function start(
     onError: () => {},
   })
   await redis.hset('{intake}:feedback-webhook:meta', 'wanted', 1)
-  const announce = (ids: string[]) => sink.add(ids.map((id) => ({ id, sender: 'key_1' })))
+  const announce = (ids: string[], sender = 'key_1') => sink.add(ids.map((id) => ({ id, sender })))
   t.teardown(async () => {
     await sink.close()
     await webhook.close()
@@ -298,6 +302,20 @@ t.test('a receiver that hangs delays only itself', async (t) => {
   const ids = hanging.received.map(({ headers }) => headers['webhook-id'])
   t.same(new Set(ids), new Set(others))
   t.equal(ids.length, 34, 'the four that hung are repeated')
+})
+
+t.test('much feedback with one API key delays that with another key little', async (t) => {
+  const { url, received } = await startReceiver(t, [], 100)
+  const { webhook } = await start(t, { receivers: [{ url }] })
+  const many = Array.from({ length: 400 }, (_, n) => idOf(n))
+  await webhook.announce(many, 'key_much')
+  await until('some are delivered', () => received.length >= 4)
+  const honest = idOf(900)
+  await webhook.announce([honest], 'key_little')
+  const isHonest = ({ headers }: Received) => headers['webhook-id'] === honest
+  await until('the other is delivered', () => received.some(isHonest))
+  const before = received.findIndex(isHonest)
+  t.ok(before < many.length / 2, `after ${before} of the others`)
 })
 
 t.test('the first receiver of an application is told; without one, none is', async (t) => {

@@ -60,7 +60,10 @@ export function startDeliveries(options: {
   redis: Redis
   queue: DeliveryQueue
   atOnce: number
-  deliver: (id: string, context: { attempt: number; signal: AbortSignal }) => Promise<void>
+  deliver: (
+    id: string,
+    context: { sender: string; attempt: number; signal: AbortSignal },
+  ) => Promise<void>
   onFailed: (failure: FailedDelivery) => void
   onError: (error: Error) => void
 }): { close(): Promise<void> } {
@@ -71,11 +74,11 @@ export function startDeliveries(options: {
   const worker = new Worker(
     name,
     async (job: Job, token) => {
-      const { id = '', attemptsMade } = job
+      const { id: jobId = '', attemptsMade } = job
       try {
         const { signal } = closing
-        const context = { attempt: attemptsMade + 1, signal }
-        await orAbort(() => deliver(parseJobId(id).id, context), signal)
+        const { id, sender } = parseJobId(jobId)
+        await orAbort(() => deliver(id, { sender, attempt: attemptsMade + 1, signal }), signal)
       } catch (error) {
         if (!closing.signal.aborted) {
           if (error instanceof PostponedDelivery) {
