@@ -70,6 +70,15 @@ t.test('413 halves a batch until a single event is given up', async (t) => {
   t.same(client.stats().dropped, { http_413: 1 })
 })
 
+t.test('a code that is named like a member of every object is counted', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  host.server.faults.push({ status: 422, body: '{"code":"constructor"}' })
+  client.log('refused')
+  await client.flush()
+  t.same(client.stats().dropped, { constructor: 1 })
+})
+
 t.test('401 stops, keeps everything, and the next start sends it', async (t) => {
   const host = createHost()
   const client = host.start()

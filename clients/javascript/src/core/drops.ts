@@ -19,6 +19,8 @@ export const addDrops = (client: State, reason: string, count: number): void => 
     }, 0)
 }
 
+/** A code of the server may be named like a member that every object has. */
 export const addCounts = (counts: Record<string, number>, more: Record<string, number>): void => {
-  for (const reason of Object.keys(more)) counts[reason] = (counts[reason] || 0) + more[reason]!
+  for (const reason of Object.keys(more))
+    counts[reason] = (Number(counts[reason]) || 0) + more[reason]!
 }
