@@ -8,6 +8,7 @@ import { StartError } from '../supervisor/start-error.ts'
 
 const run = promisify(execFile)
 const aptTimeoutMs = 120_000
+const versionTimeoutMs = 10_000
 const defaultCacheDir = fileURLToPath(
   new URL('../../../../node_modules/.cache/intake/redis', import.meta.url),
 )
@@ -32,7 +33,7 @@ export interface FindRedisOptions {
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
   for (const name of ['valkey-server', 'redis-server']) {
-    const path = await firstThatRuns(onPath(name, env))
+    const path = await firstThatRuns(onPath(name, env), { signal })
     if (path !== undefined) return { path, env: {} }
   }
   const cached = await unpackedBinary(cacheDir)
@@ -66,12 +67,17 @@ function onPath(name: string, env: NodeJS.ProcessEnv) {
   return folders.map((folder) => join(folder, name)).filter((path) => existsSync(path))
 }
 
-async function firstThatRuns(paths: string[], env: NodeJS.ProcessEnv = {}) {
+async function firstThatRuns(
+  paths: string[],
+  { env, signal }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined },
+) {
   for (const path of paths) {
-    const works = await run(path, ['--version'], { env: { ...process.env, ...env } }).then(
+    const options = { env: { ...process.env, ...env }, timeout: versionTimeoutMs, signal }
+    const works = await run(path, ['--version'], options).then(
       () => true,
       () => false, // wrong architecture, or a library is missing: try the next one
     )
+    signal?.throwIfAborted()
     if (works) return path
   }
   return undefined
@@ -80,7 +86,7 @@ async function firstThatRuns(paths: string[], env: NodeJS.ProcessEnv = {}) {
 async function unpackedBinary(cacheDir: string): Promise<RedisBinary | undefined> {
   const libraries = [join(cacheDir, 'usr/lib'), join(cacheDir, 'lib')].flatMap(subfolders)
   const env = { LD_LIBRARY_PATH: libraries.join(delimiter) }
-  const path = await firstThatRuns([join(cacheDir, 'usr/bin/redis-server')], env)
+  const path = await firstThatRuns([join(cacheDir, 'usr/bin/redis-server')], { env })
   return path === undefined ? undefined : { path, env }
 }
 

@@ -16,6 +16,14 @@ t.test('an installed Valkey or Redis is used if it runs', async (t) => {
   t.strictSame(found, { path: `${dir}/good/redis-server`, env: {} })
 })
 
+t.test('a program that does not end holds up neither the start nor its end', async (t) => {
+  const dir = t.testdir({ 'valkey-server': '#!/bin/sh\nexec sleep 60\n' })
+  chmodSync(`${dir}/valkey-server`, 0o755)
+  const env = { PATH: `${dir}:/bin:/usr/bin` }
+  const signal = AbortSignal.timeout(200)
+  await t.rejects(findRedis({ env, cacheDir: `${dir}/none`, signal }), { name: 'TimeoutError' })
+})
+
 t.test('without one and without apt-get, the error says in one sentence what to do', async (t) => {
   const dir = t.testdir()
   await t.rejects(findRedis({ env: { PATH: dir }, cacheDir: `${dir}/none` }), {
