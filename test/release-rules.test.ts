@@ -1,14 +1,21 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import {
   findChangelogProblems,
   findLicenceProblems,
   findManifestProblems,
   findReportProblems,
+  manifestPaths,
   setChartVersion,
   setPomVersion,
   startSection,
 } from '../tools/scripts/release-rules.mjs'
+
+const gitFiles = (paths: readonly string[]) =>
+  execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
 
 const unreleased = '# Changelog\n\n## Unreleased\n\nAdded\n\n- One thing.\n'
 
@@ -23,6 +30,10 @@ t.test('every manifest has the version of the root and is private', async (t) =>
     ]),
     ['a has 1.2.2', 'b is not private'],
   )
+  const files = gitFiles(manifestPaths)
+  t.ok(files.length > 20)
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as typeof root
+  t.same(findManifestProblems(files.map((file) => ({ ...read(file), file }))), [])
 })
 
 t.test('the chart gets the version, and runs the images of it', async (t) => {
@@ -75,7 +86,7 @@ t.test(
     const report = '# Measured\n\n2026-11-22, commit `c1f3478f9a87`. AMD EPYC, 2 cores.\n'
     const changedSince = (commit: string, paths: readonly string[]) => {
       t.equal(commit, 'c1f3478f9a87')
-      const found = execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8' })
+      const found = gitFiles(paths).join('\n')
       for (const folder of ['gateway/src', 'worker/src', 'packages/queue/src/shards', 'deploy'])
         t.match(found, `${folder}/`, 'git finds files of the hot path')
       return ['gateway/src/limit.ts']

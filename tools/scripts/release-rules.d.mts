@@ -4,6 +4,7 @@ interface Manifest {
   private?: boolean
 }
 
+export const manifestPaths: readonly string[]
 export function findManifestProblems(manifests: readonly Manifest[]): string[]
 export function findReportProblems(
   report: string,

@@ -14,6 +14,9 @@ const licences = new Set([
   'MIT',
 ])
 
+/** The manifests of packages, as git takes paths. That of the site only says what it installs. */
+export const manifestPaths = ['package.json', '*/package.json', ':!tools/scripts/site']
+
 /** The first of the parsed manifests is the root's; each has its path in `file`. */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests

@@ -18,6 +18,7 @@ import {
   findLicenceProblems,
   findManifestProblems,
   findReportProblems,
+  manifestPaths,
   setChartVersion,
   setPomVersion,
   startSection,
@@ -46,7 +47,9 @@ const versioned = {
   'deploy/helm/intake/Chart.yaml': setChartVersion,
   'clients/kotlin/pom.xml': setPomVersion,
 }
-const manifests = run('git', 'ls-files', 'package.json', '*/package.json').trim().split('\n')
+const manifests = run('git', 'ls-files', '--', ...manifestPaths)
+  .trim()
+  .split('\n')
 
 if (values.set !== undefined) setVersion(values.set)
 else if (values.check) await check()
