@@ -1,6 +1,6 @@
 import { createLogPrinter, finishRow, type RequestContext } from '@intake/gateway'
 import { checkJson, parseJson, rowJson } from '@intake/json'
-import { limits } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
 import { compileSchema, LogSubmission } from '@intake/contract/schemas'
 import { isLeftOut, type CompiledRules } from '@intake/access'
 import type { Identity } from '@intake/identity'
@@ -37,5 +37,13 @@ export function printLog(
   if (ruling !== undefined && isLeftOut(ruling)) return undefined
   const printer = createLogPrinter({ context, sender, rules: ofSender }, undefined, rowJson)
   const event = { event: log.event, params: log.params ?? {} }
-  return finishRow({ identity, context, others: printer.columns(event, undefined, ruling) }).json
+  const { json } = finishRow({
+    identity,
+    context,
+    others: printer.columns(event, undefined, ruling),
+  })
+  if (Buffer.byteLength(json) > limits.logBytes) {
+    throw new IntakeError('body_too_large', `An event must not exceed ${limits.logBytes} bytes.`)
+  }
+  return json
 }

@@ -45,6 +45,19 @@ t.test('a byte order mark does not belong to the first column or object', async 
   t.match(await read('json', '\uFEFF{}\n'), [{ text: '{}' }])
 })
 
+t.test('it tells which lines and records are not UTF-8', async (t) => {
+  const bytes = Buffer.from('id,note\n1,gr\u00fcn\n2,\u00ff\n3,"a\n\u00ff\n"\n4,\ufffd\n', 'utf8')
+  const isLatin = (text: string) => Buffer.from(text.replace('\u00ff', '\u00fc'), 'latin1')
+  const latin = Buffer.concat([
+    Buffer.from('id,note\n1,gr\u00fcn\n'),
+    isLatin('2,\u00ff\n3,"a\n\u00ff\n"\n'),
+    Buffer.from('4,\ufffd\n'),
+  ])
+  const found = async (file: Buffer) => (await read('csv', file)).map((row) => row.isUtf8)
+  t.strictSame(await found(bytes), [true, true, true, true])
+  t.strictSame(await found(latin), [true, false, false, true])
+})
+
 t.test('text of a cell after its closing quote is kept', async (t) => {
   t.match(await read('csv', 'a,b,c\n"x"y,"z" ,3\n"1","2",3\n'), [
     { columns: { a: 'xy', b: 'z ', c: '3' } },

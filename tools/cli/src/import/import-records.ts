@@ -40,6 +40,8 @@ export interface ImportOptions {
 
 /** A frame has at most so many records, as those of gateways. */
 const frameRows = 500
+/** A larger frame takes too long to reach Redis, and too much of its memory. */
+const frameBytes = 1024 * 1024
 /** If all of the first rows are rejected, the map does not fit. */
 const trialRows = 100
 /** A frame must be in the queue this long after its records arrive, as with gateways. */
@@ -95,11 +97,15 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
   }
 
   let chunk: SourceRow[] = []
+  let bytes = 0
   for await (const row of rows) {
     chunk.push(row)
-    if (chunk.length < (seen < trialRows ? trialRows : Math.min(frameRows, options.rate))) continue
+    bytes += Buffer.byteLength(row.text)
+    const rowsMax = seen < trialRows ? trialRows - seen : Math.min(frameRows, options.rate)
+    if (chunk.length < rowsMax && bytes < frameBytes) continue
     await importChunk(chunk)
     chunk = []
+    bytes = 0
     if (result.isStopped) return result
   }
   if (chunk.length > 0) await importChunk(chunk)
@@ -114,6 +120,7 @@ function printRow(
   },
 ): { json: string | undefined; month: string } {
   const { map, policy, bundleIdentifier: bundle_identifier, context } = options
+  if (!row.isUtf8) throw new RejectedError('it is not UTF-8')
   const source = map.read(map.format === 'json' ? parseRecord(row.text) : row.columns)
   requireKept(source, { policy, bundle_identifier, nowMs: context.receivedAtMs })
   const user = source.user ?? source.device

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
@@ -9,6 +10,8 @@ export interface SourceRow {
   /** The number of its first line, from 1. */
   line: number
   text: string
+  /** Whether the file has it in UTF-8; otherwise `text` lacks what could not be decoded. */
+  isUtf8: boolean
   /** The cells by the names in the header, undefined if there are more cells; empty for JSON. */
   columns: Record<string, string> | undefined
   /** The share of the file that has been read, from 0 to 1. */
@@ -22,55 +25,73 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const share = () => (size === 0 ? 1 : file.bytesRead / size)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   let line = 0
-  let begun: { text: string; line: number; record: OpenRecord } | undefined
+  let begun: (Line & { line: number; record: OpenRecord }) | undefined
   let header: string[] | undefined
   for await (const read of splitLines(input)) {
     line++
     const { line: first = line, record } = begun ?? {}
-    const text = begun === undefined ? read : `${begun.text}\n${read}`
+    const text = begun === undefined ? read.text : `${begun.text}\n${read.text}`
+    const isRowUtf8 = read.isUtf8 && (begun?.isUtf8 ?? true)
     begun = undefined
     if (record === undefined && text.trim() === '') continue
     if (format === 'json') {
-      yield { line: first, text, columns: {}, share: share() }
+      yield { line: first, text, isUtf8: isRowUtf8, columns: {}, share: share() }
       continue
     }
-    const cells = parseCsv(read, record)
+    const cells = parseCsv(read.text, record)
     if (!Array.isArray(cells)) {
-      begun = { text, line: first, record: cells }
+      begun = { text, isUtf8: isRowUtf8, line: first, record: cells }
       if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
     } else if (header === undefined) header = cells
     else {
       const columns = Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']))
       const surplus = cells.slice(header.length).some((cell) => cell.trim() !== '')
-      yield { line: first, text, columns: surplus ? undefined : columns, share: share() }
+      const all = surplus ? undefined : columns
+      yield { line: first, text, isUtf8: isRowUtf8, columns: all, share: share() }
     }
   }
   if (begun !== undefined) throw new UsageError(`Line ${begun.line}: a " is not closed.`)
 }
 
 /** Longer than any event; a file without lines, or a compressed one, could fill the memory. */
-const lineLengthMax = 16 * 1024 * 1024
+const lineBytesMax = 16 * 1024 * 1024
+
+type Line = Pick<SourceRow, 'text' | 'isUtf8'>
 
 /**
- * Splits UTF-8 at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are
- * text in JSON and CSV. Leaves out a byte order mark.
+ * Splits at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are text in
+ * JSON and CSV. Leaves out a byte order mark.
  */
-async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  let count = 1
-  for await (const chunk of input) {
-    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
-    const lines = [rest + first, ...others]
-    rest = lines.pop() ?? ''
-    for (const line of lines) yield line.replace(/\r$/, '')
-    count += lines.length
-    if (rest.length > lineLengthMax)
-      throw new UsageError(`Line ${count} is longer than 16 MB: a file has one event in each line.`)
+async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let count = 0
+  const decode = (bytes: Buffer): Line => {
+    count++
+    const text = bytes.toString().replace(/\r$/, '')
+    return { text: count === 1 ? text.replace(/^\uFEFF/, '') : text, isUtf8: isUtf8(bytes) }
   }
-  rest += decoder.decode()
-  if (rest !== '') yield rest.replace(/\r$/, '')
+  /** The beginning of a line, in several chunks: joining them at each would take quadratic time. */
+  let rest: Buffer[] = []
+  let restBytes = 0
+  for await (const chunk of input) {
+    let begin = 0
+    for (let end; (end = chunk.indexOf(lineFeed, begin)) !== -1; begin = end + 1) {
+      const part = chunk.subarray(begin, end)
+      yield decode(rest.length === 0 ? part : Buffer.concat([...rest, part]))
+      rest = []
+      restBytes = 0
+    }
+    if (begin === chunk.length) continue
+    rest.push(chunk.subarray(begin))
+    restBytes += chunk.length - begin
+    if (restBytes > lineBytesMax) {
+      const sentence = `Line ${count + 1} is longer than 16 MB: a file has one event in each line.`
+      throw new UsageError(sentence)
+    }
+  }
+  if (rest.length > 0) yield decode(Buffer.concat(rest))
 }
+
+const lineFeed = 0x0a
 
 /** A longer record of CSV is a quote that is not closed. */
 const recordLengthMax = 1024 * 1024

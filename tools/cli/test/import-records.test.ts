@@ -1,0 +1,61 @@
+import { compileRules } from '@intake/access'
+import type { NewFrame } from '@intake/queue/frame'
+import { parseRecord } from '@intake/sandbox'
+import t from 'tap'
+import { importRecords } from '../src/import/import-records.ts'
+import { findMap } from '../src/import/maps.ts'
+import type { SourceRow } from '../src/import/read-rows.ts'
+
+const mebibyte = 1024 * 1024
+
+/** Imports events of PostHog whose property `s` has these texts. */
+async function importTexts(texts: string[], change: (row: SourceRow) => SourceRow = (row) => row) {
+  const frames: NewFrame[] = []
+  const reasons: string[] = []
+  async function* rows() {
+    for (const [n, s] of texts.entries()) {
+      const event = { uuid: `id-${n}`, event: 'tap', timestamp: '2026-11-01', distinct_id: 'u' }
+      const text = JSON.stringify({ ...event, properties: { s } })
+      yield change({ line: n + 1, text, isUtf8: true, columns: {}, share: 1 })
+    }
+  }
+  const result = await importRecords({
+    rows: rows(),
+    map: await findMap('posthog', parseRecord),
+    bundleIdentifier: 'com.example.app',
+    rate: 1_000_000,
+    policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => noRules },
+    producer: { add: async (frame) => void frames.push(frame) },
+    untilRoom: async () => {},
+    readNowMs: async () => Date.UTC(2026, 11),
+    onRejected: async (_row, reason) => void reasons.push(reason),
+    onProgress: () => {},
+  })
+  return { result, frames, reasons }
+}
+const noRules = compileRules({ rules: [], secret: undefined })
+
+t.test('large events are in several frames, which Redis takes in time', async (t) => {
+  const { result, frames } = await importTexts(Array<string>(300).fill('x'.repeat(100_000)))
+  t.match(result, { imported: 300, rejected: 0 })
+  t.ok(frames.length > 10, `${frames.length} frames`)
+  t.ok(frames.every(({ jsonBytes }) => jsonBytes < 2 * mebibyte))
+})
+
+t.test('an event that is too large for a gateway is rejected', async (t) => {
+  const { result, reasons } = await importTexts([
+    'x'.repeat(mebibyte),
+    'x'.repeat(mebibyte - 2_000),
+  ])
+  t.match(result, { imported: 1, rejected: 1 })
+  t.match(reasons, [/^body_too_large/])
+})
+
+t.test('a line that is not UTF-8 is rejected', async (t) => {
+  const { result, reasons } = await importTexts(['a', 'b'], (row) => ({
+    ...row,
+    isUtf8: row.line !== 2,
+  }))
+  t.match(result, { imported: 1, rejected: 1 })
+  t.strictSame(reasons, ['it is not UTF-8'])
+})
