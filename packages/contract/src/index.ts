@@ -1,6 +1,7 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { problem, problemType } from './problem.ts'
 export * from './attachment-keys.ts'
+export { importKeyId } from './import-key-id.ts'
 export { batchJsonBytesMax, dayMs, keptFor, limits } from './limits.ts'
 export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
 export { bundlePattern } from './bundle-pattern.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
-import { limits } from '@intake/contract'
+import { importKeyId, limits } from '@intake/contract'
 import {
   insertRows,
   logRow,
@@ -451,6 +451,7 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
     of('ahead', { received_at: '2026-11-24T10:55:00.000Z' }),
     of('not believed', { client_timestamp: '2036-01-01T00:00:00.000Z' }),
     of('old', { received_at: '2026-12-20T11:00:00.000Z' }),
+    of('imported', { received_at: '2026-12-20T11:00:00.000Z', api_key_id: importKeyId }),
     of('types', { params: { n: 1 }, device }),
     of('types', { params: { n: '1' }, device }),
     of('email', { params: { to: { name: 'write to ann@example.com' } } }),

@@ -1,4 +1,4 @@
-import { limits, momentDeviceFields } from '@intake/contract'
+import { importKeyId, limits, momentDeviceFields } from '@intake/contract'
 import { countedName, keepKnown } from './known-names.ts'
 import { textWarnings } from './text-warnings.ts'
 
@@ -28,7 +28,10 @@ const paths = `arrayPushFront(
 
 /** The clock of a device is wrong if an event is later than its arrival by more than this. */
 const aheadMs = 60_000
-/** Older events get a warning, because those that are a few days older are refused. */
+/**
+ * Older events get a warning, because those that are a few days older are refused; an import has no
+ * window.
+ */
 const nearWindowDays = 25
 
 const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
@@ -42,7 +45,8 @@ const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
         OR ifNull(client_timestamp > received_at + ${milliseconds(limits.eventAheadMs)}, false)
         OR ifNull(client_timestamp < received_at - ${milliseconds(limits.eventAgeMs)}, false),
         [('clock_skew', '')], []),
-      if(time < received_at - toIntervalDay(${nearWindowDays}), [('near_id_window', '')], []),
+      if(time < received_at - toIntervalDay(${nearWindowDays}) AND api_key_id != '${importKeyId}',
+        [('near_id_window', '')], []),
       ${textWarnings(hasAllValues)})`
 
 /** The result has a row for each application with events, as in `intake.days_raw`. */

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Policy } from '@intake/access'
-import { dayMs, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
+import { dayMs, importKeyId, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
 import { deriveIdentity } from '@intake/identity'
 import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
@@ -9,9 +9,6 @@ import { parseRecord, printLog } from '@intake/sandbox'
 import type { SourceMap } from './maps.ts'
 import type { SourceRow } from './read-rows.ts'
 import { RejectedError, type SourceEvent } from './source-event.ts'
-
-/** The id under which imported records are stored, as if it were that of an API key. */
-const importKeyId = 'import'
 
 export interface ImportResult {
   imported: number
