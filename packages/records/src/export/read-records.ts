@@ -36,10 +36,17 @@ function paramsOf({ bundles, kinds }: ExportScope, times: Record<string, string>
   return { bundles, kinds, ...Object.fromEntries(printed) }
 }
 
+const inWindow = `received_at >= ${instant('from')} AND received_at < ${instant('until')}`
+
+/** A limit of `time` spares ClickHouse the earlier months. Imported events may be of any age. */
+const firstTime: Record<RecordTable, string> = {
+  logs: `(SELECT min(time) FROM intake.logs_raw WHERE ${inWindow} AND ver < ${tombstoneVer})`,
+  feedback: `${instant('from')} - toIntervalDay(${ageDays('feedback')})`,
+}
+
 const arrived = (kind: RecordTable, scope: ExportScope) =>
   `FROM ${scope.database}.${kind}_flat
-   WHERE received_at >= ${instant('from')} AND received_at < ${instant('until')}
-     AND time >= ${instant('from')} - toIntervalDay(${ageDays(kind)}) ${inScope(scope)}`
+   WHERE ${inWindow} AND time >= ${firstTime[kind]} ${inScope(scope)}`
 
 /** Up to when everything that was accepted is visible, for all kinds; undefined: nothing is yet. */
 export async function readVisibleUntil({ clickhouse, scope }: Source): Promise<string | undefined> {
