@@ -73,8 +73,10 @@ const logs = [
   ofThree('11-10 09:02', request('/a', 200.5)),
   ofThree('11-10 09:03', request('/b', '50')),
   ofThree('11-10 09:40', { ...screen('home'), ...late }),
-  // Events that must not match: one is of another application, and two are at other times.
+  // Events that must not match: one is of another application, one of an import, which nobody
+  // acknowledged, and two are at other times.
   ofOne('11-03 10:00', { event: 'crash', bundle_identifier: 'com.example.b' }),
+  ofOne('11-03 11:00', { ...open, bundle_identifier: 'com.example.b', api_key_id: 'import' }),
   ofOne('10-25 10:00', { event: 'crash' }),
   ofOne('11-16 00:00', { event: 'crash' }),
 ].map(logRow)
@@ -256,7 +258,8 @@ async function store(owner: ClickHouse): Promise<void> {
     await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows })
   }
   const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
-  for (const row of logs.slice(0, 2))
+  const rejected = [...logs.slice(0, 2), ...logs.filter((row) => row.api_key_id === 'import')]
+  for (const row of rejected)
     await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
   await owner.command(`INSERT INTO intake.outcomes_raw VALUES
     ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7, ''),
