@@ -78,13 +78,25 @@ export async function startAdminServer(options: {
     // Throws at the start where there is no such file.
     readTable()
     app.server.prependListener('connection', (socket) => {
-      // Read for each connection, because a container can join a network while it runs.
-      if (outwardAddresses(readTable()).has(socket.localAddress ?? '')) socket.destroy()
+      if (!isInward(socket.localAddress, readTable)) socket.destroy()
     })
   }
   await app.listen({ host: isInternal ? '0.0.0.0' : host, port: options.port })
   const { port } = app.server.address() as AddressInfo
   return { port, close: () => app.close() }
+}
+
+/**
+ * The routes are read for each connection, because a container can join a network while it runs. If
+ * they cannot be read, for example without a free file descriptor, no address counts as inward: an
+ * error would end the process.
+ */
+function isInward(address = '', readTable: () => string): boolean {
+  try {
+    return !outwardAddresses(readTable()).has(address)
+  } catch {
+    return false
+  }
 }
 
 const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddress(host)

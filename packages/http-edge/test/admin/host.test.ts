@@ -65,3 +65,16 @@ t.test('an internal admin port needs the table of routes', async (t) => {
   }
   await t.rejects(startAdmin(t, { host: 'internal', readTable }), { message: 'no such file' })
 })
+
+t.test('while an internal admin port cannot read its routes, it serves nobody', async (t) => {
+  let isReadable = true
+  const readTable = () => {
+    if (!isReadable) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+    return ''
+  }
+  const port = await startAdmin(t, { host: 'internal', readTable })
+  isReadable = false
+  await t.rejects(statusOf(port, '/status', 'worker:3002'), { code: 'ECONNRESET' })
+  isReadable = true
+  t.equal(await statusOf(port, '/status', 'worker:3002'), 200, 'and the process has not ended')
+})
