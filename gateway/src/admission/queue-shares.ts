@@ -1,5 +1,5 @@
 import type { RecordKind } from '@intake/contract'
-import { isDamaged, type Redis, type RedisState, readCounts } from '@intake/redis'
+import { addCounts, readCounts, type Redis, type RedisState } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { memoryThresholds } from './admission.ts'
 
@@ -123,11 +123,7 @@ function createQueuedBytes(options: {
       const key = bucketKey(newestBucket())
       const writing = redis.multi()
       for (const [apiKeyId, bytes] of sent) writing.hincrby(key, apiKeyId, bytes)
-      const replies = await writing.expire(key, expirySeconds).exec()
-      if (replies === null) throw new Error('Redis has discarded the transaction')
-      // An amount that Redis cannot add to a damaged count is lost: repeating the transaction would
-      // add the other amounts again and again.
-      for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
+      await addCounts(writing.expire(key, expirySeconds))
       for (const [apiKeyId, bytes] of sent) {
         const rest = (unsent.get(apiKeyId) ?? 0) - bytes
         if (rest === 0) unsent.delete(apiKeyId)
@@ -144,7 +140,7 @@ function createQueuedBytes(options: {
       const length = Math.min(newest - Math.floor(fromMs / bucketMs) + 1, bucketsMax)
       const read = Array.from({ length }, async (_, age): Promise<[number, Counts]> => {
         const bucket = newest - age
-        return [bucket, known.get(bucket) ?? (await readBucket(redis, bucket))]
+        return [bucket, known.get(bucket) ?? new Map(await readCounts(redis, bucketKey(bucket)))]
       })
       const buckets = await Promise.all(read)
       known = new Map(buckets.filter(([bucket]) => bucket <= newest - 2))
@@ -159,13 +155,6 @@ function createQueuedBytes(options: {
       await redis.del(bucketKey(newestBucket()))
     },
   }
-}
-
-async function readBucket(redis: Redis, bucket: number): Promise<Counts> {
-  const counts = Object.entries(await readCounts(redis, bucketKey(bucket)))
-  return new Map(
-    counts.flatMap(([id, bytes]) => (/^\d{1,15}$/.test(bytes) ? [[id, Number(bytes)]] : [])),
-  )
 }
 
 function sum(buckets: readonly Counts[]): { total: number; byKey: Counts } {

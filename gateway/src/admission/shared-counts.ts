@@ -1,5 +1,5 @@
 import { sharedCountKey } from '@intake/access'
-import { isDamaged, type Redis } from '@intake/redis'
+import { execEach, isDamaged, type Redis } from '@intake/redis'
 
 export interface SharedCount {
   total: number
@@ -26,8 +26,7 @@ export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
           .incrby(sharedCountKey(name), amount)
           .pttl(sharedCountKey(name))
       }
-      const replies = await adding.exec()
-      if (replies === null) throw new Error('Redis has discarded the transaction')
+      const replies = await execEach(adding)
       return Promise.all(
         counted.map(async ({ name, amount, windowMs }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]

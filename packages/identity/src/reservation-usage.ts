@@ -1,6 +1,6 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
 import type { Day } from './reservation-buckets.ts'
-import { isDamaged, readCounts, type Redis } from '@intake/redis'
+import { addCounts, readCounts, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
 
 /** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
@@ -71,11 +71,7 @@ export function createReservationUsage(options: { redis: Redis; clock: Pick<Cloc
         writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
       }
     }
-    const replies = await writing.exec()
-    // An amount that Redis cannot add to a damaged count is lost. Repeating the transaction would
-    // add the counts of the other API keys again and again, until those keys are refused.
-    if (replies === null) throw new Error('Redis has discarded the transaction')
-    for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
+    await addCounts(writing)
     subtract(sent)
   }
 
@@ -109,9 +105,7 @@ async function readDays(
   const reading = kinds.flatMap((kind) =>
     Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
       const used = await readCounts(redis, usageKey(kind, today - from - index))
-      for (const [apiKeyId, number] of Object.entries(used)) {
-        if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
-      }
+      for (const [apiKeyId, number] of used) count(tallies[kind], apiKeyId, number)
     }),
   )
   await Promise.all(reading)

@@ -11,7 +11,7 @@ export {
   type ReportingProcesses,
   type ReportingService,
 } from './presence.ts'
-export { execAll, isDamaged, readCounts } from './replies.ts'
+export { addCounts, execAll, execEach, isDamaged, readCounts } from './replies.ts'
 export { defineReportsReader, startReports } from './reports.ts'
 export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
