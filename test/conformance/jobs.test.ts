@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defineReadBacklogs, queueNames, registerShard, shardPrefix } from '@intake/queue'
+import { createBacklogReader, queueNames, registerShard, shardPrefix } from '@intake/queue'
 import { createJobSource, type ClaimedJob } from '@intake/queue/consume'
 import { createJobSink } from '@intake/queue/produce'
 import { claimInstallation } from '@intake/redis'
@@ -18,7 +18,7 @@ const lockPastTicks = 1_000
 t.test('the simulated queue does what BullMQ does', async (t) => {
   const server = await ownRedis(t)
   const redis = openRedis(t, server)
-  const readBacklogs = defineReadBacklogs({ redis })
+  const readBacklogs = createBacklogReader({ redis })
   const readFrames = async () => {
     const { waiting, active, delayed } = (await readBacklogs())!.queues.logs
     return { waiting, active, delayed }

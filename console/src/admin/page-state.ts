@@ -9,7 +9,7 @@ import type { Problems } from '@intake/health'
 import { problemCatalogue, type ProblemCode } from '@intake/health/problem-catalogue'
 import type { BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
-import { definePresenceReader, type Redis } from '@intake/redis'
+import { readPresence, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
 import { join, type Reported } from '../watch/reported.ts'
@@ -41,7 +41,6 @@ export function createPageState(options: {
 }): WorkerState {
   const { redis, backlogs, stored, problems, reported, noThumbnails } = options
   const keys = createApiKeyStore({ redis })
-  const readProcesses = definePresenceReader(redis)
   let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
 
   async function readNames(): Promise<ReadonlyMap<string, string>> {
@@ -89,6 +88,8 @@ export function createPageState(options: {
     keyBudgets: () =>
       withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys').catch(() => []),
     processes: () =>
-      withTimeout(readProcesses(), readTimeoutMs, 'counting the processes').catch(() => undefined),
+      withTimeout(readPresence(redis), readTimeoutMs, 'counting the processes').catch(
+        () => undefined,
+      ),
   }
 }

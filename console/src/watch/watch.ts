@@ -1,14 +1,9 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { ConsoleConfig } from '@intake/config'
 import { helpOf } from '@intake/health/problem-catalogue'
-import { defineReadBacklogs, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
+import { createBacklogReader, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
 import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
-import {
-  createConnectionCheck,
-  defineReportsReader,
-  whileConnected,
-  type Redis,
-} from '@intake/redis'
+import { createConnectionCheck, readReports, whileConnected, type Redis } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
 import { startConsoleProblems, type ConsoleProblems } from './problems.ts'
@@ -39,7 +34,7 @@ export function startWatch(options: {
 }): Watch {
   const { config, log, owner, redis, reader, registry, onQueueError: onError, onFeedback } = options
   const { own } = owner
-  const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
+  const readBacklogs = whileConnected(redis, createBacklogReader({ redis }))
   const backlogs = own(startBacklogMonitor({ readBacklogs, onError }))
   const stored = own(
     startStoredStateMonitor({
@@ -56,7 +51,7 @@ export function startWatch(options: {
       }),
     }),
   )
-  const read = whileConnected(redis, defineReportsReader(redis))
+  const read = whileConnected(redis, () => readReports(redis))
   const reported = own(startReported({ read, onFeedback, onError }))
   const problems = own(
     startConsoleProblems({

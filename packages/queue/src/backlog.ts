@@ -145,7 +145,7 @@ type QueueReply = [
   isPaused: number,
 ]
 
-export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
+export function createBacklogReader({ redis }: { redis: Redis }): ReadBacklogs {
   const keysOf = (prefix: string, queues: readonly QueueName[]) => [
     `${prefix}:watermark:turn`,
     `${prefix}:${registryName}`,

@@ -1,4 +1,4 @@
-export { defineReadBacklogs, type Backlog, type Backlogs, type ReadBacklogs } from './backlog.ts'
+export { createBacklogReader, type Backlog, type Backlogs, type ReadBacklogs } from './backlog.ts'
 export {
   backlogFromSeconds,
   startBacklogMonitor,

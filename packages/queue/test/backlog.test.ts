@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
+import { createBacklogReader, queuePrefix } from '../src/index.ts'
 import { addFrame, openSink, openSource } from './open-queue.ts'
 
 const redis = openRedis(t, await ownRedis(t))
@@ -17,7 +17,7 @@ async function setUp(t: Test) {
   await claimInstallation(redis, 'test')
   const sinks = { logs: openSink(t, redis), feedback: openSink(t, redis, { kind: 'feedback' }) }
   const source = openSource(t, redis)
-  const read = defineReadBacklogs({ redis })
+  const read = createBacklogReader({ redis })
   return {
     source,
     sinks,

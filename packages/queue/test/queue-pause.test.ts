@@ -2,14 +2,14 @@ import t from 'tap'
 import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { createQueuedFrames, defineReadBacklogs } from '../src/index.ts'
+import { createQueuedFrames, createBacklogReader } from '../src/index.ts'
 import { createQueuePause } from '../src/consume.ts'
 import { openSink, openSource } from './open-queue.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 await claimInstallation(redis, 'test')
 const { pause, resume } = createQueuePause({ redis })
-const readBacklogs = defineReadBacklogs({ redis })
+const readBacklogs = createBacklogReader({ redis })
 
 t.test('nothing is claimed from a paused queue, and frames are still added', async (t) => {
   const sink = openSink(t, redis)

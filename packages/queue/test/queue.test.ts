@@ -12,7 +12,7 @@ import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
 import {
-  defineReadBacklogs,
+  createBacklogReader,
   queueNames,
   queuePrefix,
   type Frame,
@@ -27,7 +27,7 @@ t.teardown(() => redisServer.stop())
 
 const monitor = openRedis(t, redisServer)
 await claimInstallation(monitor, 'test')
-const readBacklogs = defineReadBacklogs({ redis: monitor })
+const readBacklogs = createBacklogReader({ redis: monitor })
 const readBacklog = async () => (await readBacklogs())?.queues.logs
 
 const frame = (text: string): NewFrame => ({

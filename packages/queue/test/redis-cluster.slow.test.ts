@@ -6,7 +6,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
 import { compress } from '@intake/queue/frame'
-import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
+import { createBacklogReader, queuePrefix } from '../src/index.ts'
 import { createFrameConsumer, createJobSource } from '../src/consume.ts'
 import { createFrameProducer, createJobSink } from '../src/produce.ts'
 
@@ -85,6 +85,6 @@ t.test('frames pass through a cluster, and a primary that is killed', async (t) 
   await primary.process.start()
   await cluster.untilWhole()
   await until('the gateway would accept again', () => poll.state()?.writeRefusal === undefined)
-  const backlogs = defineReadBacklogs({ redis: consumerRedis })
+  const backlogs = createBacklogReader({ redis: consumerRedis })
   t.equal(await backlogs(), undefined, 'no installation')
 })

@@ -6,13 +6,13 @@ export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.t
 export { pollRedisState } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
 export {
-  definePresenceReader,
+  readPresence,
   startPresence,
   type ReportingProcesses,
   type ReportingService,
 } from './presence.ts'
 export { addCounts, execAll, execEach, isDamaged, readCounts } from './replies.ts'
-export { defineReportsReader, startReports } from './reports.ts'
+export { readReports, startReports } from './reports.ts'
 export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'

@@ -56,31 +56,29 @@ export function startPresence(options: {
   })
 }
 
-export function definePresenceReader(
+export async function readPresence(
   redis: Redis,
-): () => Promise<Record<ReportingService, ReportingProcesses>> {
-  return async () => {
-    const reply = await redis.eval(readScript, 1, processesKey)
-    const [[seconds, microseconds], flat] = reply as [[string, string], string[]]
-    const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
-    const found = flat.flatMap((member, at) =>
-      at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],
+): Promise<Record<ReportingService, ReportingProcesses>> {
+  const reply = await redis.eval(readScript, 1, processesKey)
+  const [[seconds, microseconds], flat] = reply as [[string, string], string[]]
+  const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
+  const found = flat.flatMap((member, at) =>
+    at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],
+  )
+  const countOf = (service: ReportingService): ReportingProcesses => {
+    const known = found.filter(
+      ({ member, lastMs }) => member.startsWith(`${service}:`) && lastMs > nowMs - keptMs,
     )
-    const countOf = (service: ReportingService): ReportingProcesses => {
-      const known = found.filter(
-        ({ member, lastMs }) => member.startsWith(`${service}:`) && lastMs > nowMs - keptMs,
-      )
-      const reporting = known.filter(({ lastMs }) => lastMs >= nowMs - silentMs)
-      const stopped = known.filter(({ lastMs }) => lastMs < nowMs - silentMs)
-      const urls = reporting.flatMap(({ member }) => member.split(' ').slice(1))
-      return {
-        reporting: reporting.length,
-        stopped: stopped.length,
-        stoppedAtMs:
-          stopped.length === 0 ? undefined : Math.max(...stopped.map(({ lastMs }) => lastMs)),
-        urls: [...new Set(urls)].toSorted(),
-      }
+    const reporting = known.filter(({ lastMs }) => lastMs >= nowMs - silentMs)
+    const stopped = known.filter(({ lastMs }) => lastMs < nowMs - silentMs)
+    const urls = reporting.flatMap(({ member }) => member.split(' ').slice(1))
+    return {
+      reporting: reporting.length,
+      stopped: stopped.length,
+      stoppedAtMs:
+        stopped.length === 0 ? undefined : Math.max(...stopped.map(({ lastMs }) => lastMs)),
+      urls: [...new Set(urls)].toSorted(),
     }
-    return { gateway: countOf('gateway'), worker: countOf('worker') }
   }
+  return { gateway: countOf('gateway'), worker: countOf('worker') }
 }

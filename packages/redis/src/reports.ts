@@ -61,14 +61,13 @@ export function startReporting(options: {
   }
 }
 
-export function defineReportsReader(redis: Redis): () => Promise<string[]> {
-  return async () => {
-    const reply = await redis.eval(readScript, 1, reportsKey)
-    const [[seconds], values] = reply as [[string, string], string[]]
-    return values.flatMap((value) => {
-      const at = value.indexOf(' ')
-      const isFresh = Number(value.slice(0, at)) > Number(seconds) - freshSeconds
-      return isFresh ? [value.slice(at + 1)] : []
-    })
-  }
+/** Resolves to the reports of the processes that run. */
+export async function readReports(redis: Redis): Promise<string[]> {
+  const reply = await redis.eval(readScript, 1, reportsKey)
+  const [[seconds], values] = reply as [[string, string], string[]]
+  return values.flatMap((value) => {
+    const at = value.indexOf(' ')
+    const isFresh = Number(value.slice(0, at)) > Number(seconds) - freshSeconds
+    return isFresh ? [value.slice(at + 1)] : []
+  })
 }

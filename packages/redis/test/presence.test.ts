@@ -4,7 +4,7 @@ import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import {
   claimInstallation,
-  definePresenceReader,
+  readPresence,
   startPresence,
   type RedisRole,
   type ReportingService,
@@ -17,7 +17,8 @@ const connect = async (role: RedisRole) => {
   return redis
 }
 const redis = await connect('producer')
-const read = definePresenceReader(await connect('consumer'))
+const reader = await connect('consumer')
+const read = () => readPresence(reader)
 const failures: unknown[] = []
 const onError = (error: unknown) => void failures.push(error)
 

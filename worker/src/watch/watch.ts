@@ -2,7 +2,7 @@ import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
 import {
-  defineReadBacklogs,
+  createBacklogReader,
   readShards,
   shardPrefix,
   startBacklogMonitor,
@@ -65,7 +65,7 @@ export function startWatch(options: WatchOptions): Watch {
   const { log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
   const { own } = owner
   const metrics = createWorkerMetrics(registry)
-  const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
+  const readBacklogs = whileConnected(redis, createBacklogReader({ redis }))
   const installation = own(
     startInstallationCheck({
       redis,

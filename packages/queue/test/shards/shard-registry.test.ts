@@ -7,7 +7,7 @@ import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
 import {
   createQueuedFrames,
-  defineReadBacklogs,
+  createBacklogReader,
   findLostShards,
   markShards,
   readShards,
@@ -31,7 +31,7 @@ const server = await ownRedis(t)
 const redis = openRedis(t, server)
 const noon = Date.UTC(2026, 10, 23, 12)
 const limits = { framesMax: 100, compressedBytesMax: 1e6, jsonBytesMax: 1e6 }
-const read = defineReadBacklogs({ redis })
+const read = createBacklogReader({ redis })
 
 /** Empties Redis and creates an installation in it. */
 async function setUp() {

@@ -1,5 +1,5 @@
 import { plural } from '@intake/runtime'
-import { defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
+import { createBacklogReader, queueKinds, type QueueName } from '@intake/queue'
 import { createQueuePause } from '@intake/queue/consume'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
@@ -33,7 +33,7 @@ export function define(queue: Command): void {
       .action((options: { kind?: QueueName; json?: boolean }) =>
         withRedis(async (redis) => {
           const names = options.kind === undefined ? queueKinds : [options.kind]
-          const readBacklogs = defineReadBacklogs({ redis })
+          const readBacklogs = createBacklogReader({ redis })
           const before = await readBacklogs()
           if (before === undefined) throw noInstallation()
           for (const subject of names) {
