@@ -1,4 +1,4 @@
-import { TimeoutError, withTimeout, type Clock } from '@intake/runtime'
+import { withTimeout, type Clock } from '@intake/runtime'
 import { FrameError, openFrame, readJobTime, type Frame } from './frame.ts'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
@@ -36,7 +36,11 @@ export interface FrameClaims {
 const unreadableRetryMs = 60_000
 const commandTimeoutMs = 10_000
 
-/** Renews the locks of claimed frames until they are completed, postponed or released. */
+/**
+ * Renews the locks of claimed frames until they are completed, postponed or released.
+ *
+ * @param options.source its claims have a timeout (see `keepLateClaims`)
+ */
 export function createFrameClaims(options: {
   source: JobSource
   onError: (error: Error) => void
@@ -47,7 +51,6 @@ export function createFrameClaims(options: {
   const { source, onError, onUnreadable, clock } = options
   const locks = createLockRenewal({ ...options, renew: source.renew, onLost: options.onLocksLost })
   const jobs = new WeakMap<ClaimedFrame, ClaimedJob>()
-  const claimOne = createClaim({ source, onError, clock })
 
   async function openAll(claimed: readonly (ClaimedJob | undefined)[]): Promise<ClaimedFrame[]> {
     const frames: ClaimedFrame[] = []
@@ -89,7 +92,7 @@ export function createFrameClaims(options: {
 
   return {
     claim: async (count) =>
-      openAll(await succeeded(Array.from({ length: count }, claimOne), onError)),
+      openAll(await succeeded(Array.from({ length: count }, source.claim), onError)),
 
     complete: async (frames, { claimNext }) =>
       openAll(await settle(jobsOf(frames), (job) => source.complete(job, { claimNext }))),
@@ -109,30 +112,6 @@ export function createFrameClaims(options: {
       const [waiting] = await succeeded([peek], onError)
       return waiting?.count ?? 0
     },
-  }
-}
-
-/** Returns a function that claims one job, within `commandTimeoutMs`. */
-function createClaim(options: {
-  source: JobSource
-  onError: (error: Error) => void
-  clock: Clock
-}): () => Promise<ClaimedJob | undefined> {
-  const { source, onError, clock } = options
-  /** Claimed jobs whose response came after the timeout; they are handed out next. */
-  const late: ClaimedJob[] = []
-
-  return async () => {
-    const first = late.shift()
-    if (first !== undefined) return first
-    const claim = source.claim()
-    try {
-      return await withTimeout(claim, commandTimeoutMs, 'a claim', clock)
-    } catch (error) {
-      const keep = (job: ClaimedJob | undefined) => void (job && late.push(job))
-      if (error instanceof TimeoutError) claim.then(keep, onError)
-      throw error
-    }
   }
 }
 

@@ -4,6 +4,7 @@ import { createClaimTurn } from './claim-turn.ts'
 import { createFrameClaims, type ClaimedFrame, type FrameClaims } from './claimed-frames.ts'
 import type { FrameError } from './frame.ts'
 import type { JobSource } from './job-source.ts'
+import { keepLateClaims } from './late-claims.ts'
 
 /**
  * Claimed frames. No other consumer gets them until they are released, or until this process has
@@ -53,11 +54,12 @@ export function createFrameConsumer(options: {
   gatherMs?: number | undefined
   clock?: Clock
 }): FrameConsumer {
-  const { source, onError, gatherMs, clock = systemClock } = options
+  const { onError, gatherMs, clock = systemClock } = options
+  const source = keepLateClaims(options.source, { onError, clock })
   const closing = new AbortController()
   const { signal } = closing
   const untilDue = createClaimTurn({ source, signal, clock, gatherMs })
-  const claims = createFrameClaims({ ...options, clock })
+  const claims = createFrameClaims({ ...options, source, clock })
   const supply = createFrameSupply({ claims, clock, signal })
 
   return {
