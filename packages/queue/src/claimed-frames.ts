@@ -34,12 +34,11 @@ export interface FrameClaims {
 }
 
 const unreadableRetryMs = 60_000
-const commandTimeoutMs = 10_000
 
 /**
  * Renews the locks of claimed frames until they are completed, postponed or released.
  *
- * @param options.source its claims have a timeout (see `keepLateClaims`)
+ * @param options.source its commands have a timeout (see `createTimedSource`)
  */
 export function createFrameClaims(options: {
   source: JobSource
@@ -81,10 +80,7 @@ export function createFrameClaims(options: {
   ): Promise<Result[]> {
     // The command releases the lock, which a concurrent renewal would report as lost.
     for (const job of claimed) locks.delete(job)
-    return succeeded(
-      claimed.map((job) => withTimeout(command(job), commandTimeoutMs, 'a queue command', clock)),
-      onError,
-    )
+    return succeeded(claimed.map(command), onError)
   }
 
   const jobsOf = (frames: readonly ClaimedFrame[]) =>

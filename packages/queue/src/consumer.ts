@@ -4,7 +4,7 @@ import { createClaimTurn } from './claim-turn.ts'
 import { createFrameClaims, type ClaimedFrame, type FrameClaims } from './claimed-frames.ts'
 import type { FrameError } from './frame.ts'
 import type { JobSource } from './job-source.ts'
-import { keepLateClaims } from './late-claims.ts'
+import { createTimedSource } from './timed-source.ts'
 
 /**
  * Claimed frames. No other consumer gets them until they are released, or until this process has
@@ -55,7 +55,7 @@ export function createFrameConsumer(options: {
   clock?: Clock
 }): FrameConsumer {
   const { onError, gatherMs, clock = systemClock } = options
-  const source = keepLateClaims(options.source, { onError, clock })
+  const source = createTimedSource(options.source, { onError, clock })
   const closing = new AbortController()
   const { signal } = closing
   const untilDue = createClaimTurn({ source, signal, clock, gatherMs })

@@ -23,6 +23,7 @@ function build({
   hasPostponed = false,
   claimMs = 0,
   firstClaimMs = 0,
+  completeMs = 0,
 } = {}) {
   const errors: string[] = []
   const clock = createTestClock()
@@ -48,7 +49,11 @@ function build({
       }
       return waiting.shift()
     },
-    complete: async () => undefined,
+    async complete(_job, { claimNext }) {
+      const next = claimNext ? waiting.shift() : undefined
+      if (completeMs > 0) await pause(completeMs, { clock })
+      return next
+    },
     postpone: async () => {},
     release: async () => {},
     renew: async () => [],
@@ -163,4 +168,20 @@ t.test('a claim with a late response delays a batch by 10 s, and is not lost', a
   consumer.close()
   t.equal((await second)?.frames.length, 1, 'the late one, although no other frame waits')
   t.equal(await consumer.take(limits), undefined)
+})
+
+t.test('a frame that a completion with a late response has claimed is not lost', async (t) => {
+  const { clock, consumer, add, errors } = build({ completeMs: 12_000 })
+  add(2)
+  const one = { ...limits, framesMax: 1 }
+  const first = consumer.take(one)
+  await clock.advance(1_000)
+  const completed = (await first)?.complete()
+  await clock.advance(11_000)
+  await completed
+  t.match(errors, [/a queue command/])
+  const second = consumer.take(one)
+  await clock.advance(5_000)
+  consumer.close()
+  t.equal((await second)?.frames.length, 1)
 })
