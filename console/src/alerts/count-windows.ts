@@ -1,6 +1,6 @@
 import type { Alert } from '@intake/access'
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { dayMs } from '@intake/contract'
+import { dayMs, importKeyId } from '@intake/contract'
 import { ageDays } from '@intake/records'
 
 type Reader = Pick<ClickHouse, 'query'>
@@ -24,6 +24,9 @@ export function divide(alerts: readonly Alert[]): SomeAlerts[] {
 export const arrivedInWindow = `bundle_identifier = {bundle:String}
   AND time >= {oldest:DateTime64(3, 'UTC')}
   AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}`
+
+/** SQL for whether an operator has imported an event: that is no news. */
+export const isImported = `(api_key_id = '${importKeyId}')`
 
 export function windowParams(
   { bundle, minutes }: Pick<Alert, 'bundle' | 'minutes'>,
@@ -80,7 +83,7 @@ export async function countWindows(
   const longest = alerts.toSorted((a, b) => b.minutes - a.minutes)[0]!
   const [row] = await reader.query<{ numbers: number[] }>(
     `SELECT [${columns.join(', ')}] AS numbers FROM intake.logs
-     WHERE ${arrivedInWindow} ${isShare ? '' : 'AND event IN {events:Array(String)}'} ${querySettings}`,
+     WHERE ${arrivedInWindow} AND NOT ${isImported} ${isShare ? '' : 'AND event IN {events:Array(String)}'} ${querySettings}`,
     { ...windowParams(longest, toMs), ...askedParams(alerts) },
   )
   return new Map(alerts.map(({ id }, index) => [id, row!.numbers[index]!]))

@@ -1,6 +1,12 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { crashExample, crashText, fingerprint } from '@intake/schema'
-import { arrivedInWindow, minuteMs, querySettings, windowParams } from './count-windows.ts'
+import {
+  arrivedInWindow,
+  isImported,
+  minuteMs,
+  querySettings,
+  windowParams,
+} from './count-windows.ts'
 
 /** Without a limit, a client that makes up crashes would fill the memory. */
 const crashesMax = 20_000
@@ -19,7 +25,7 @@ export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>) {
   /** @param minutes reads only what arrived in so many minutes */
   const readCrashes = (bundle: string, minutes: number | undefined, toMs: number) =>
     reader.query<{ fingerprint: string; at: string }>(
-      `SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at
+      `SELECT ${fingerprint('trace')} AS fingerprint, min(arrived_at) AS at
        FROM (${crashesOf(minutes === undefined ? 'bundle_identifier = {bundle:String}' : arrivedInWindow)})
        GROUP BY fingerprint LIMIT ${crashesMax + 1} ${querySettings}`,
       minutes === undefined ? { bundle } : windowParams({ bundle, minutes }, toMs),
@@ -30,7 +36,7 @@ export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>) {
     const [row] = await reader.query<Counted>(
       `SELECT toUInt32(count()) AS crashes, argMax(fingerprint, at) AS latest
        FROM (
-         SELECT ${fingerprint('trace')} AS fingerprint, min(received_at) AS at
+         SELECT ${fingerprint('trace')} AS fingerprint, min(arrived_at) AS at
          FROM (${crashesOf('bundle_identifier = {bundle:String}')}) GROUP BY fingerprint)
        WHERE at >= {from:DateTime64(3, 'UTC')} AND at < {to:DateTime64(3, 'UTC')} ${querySettings}`,
       windowParams({ bundle, minutes }, toMs),
@@ -63,7 +69,7 @@ export function createKnownCrashes(reader: Pick<ClickHouse, 'query'>) {
     if (crashes === 0) return { crashes, example: '' }
     const [row] = await reader.query<{ example: string }>(
       `SELECT ${crashExample('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
-       WHERE ${fingerprint('trace')} = {print:String} ORDER BY received_at LIMIT 1 ${querySettings}`,
+       WHERE ${fingerprint('trace')} = {print:String} ORDER BY arrived_at LIMIT 1 ${querySettings}`,
       { ...windowParams({ bundle, minutes }, toMs), print: latest },
     )
     return { crashes, example: row?.example ?? '' }
@@ -81,5 +87,7 @@ interface Counted {
   latest: string
 }
 
+/** An imported crash is known, and never new. */
 const crashesOf = (where: string) =>
-  `SELECT received_at, ${crashText} AS trace FROM intake.logs WHERE event = 'crash' AND ${where}`
+  `SELECT if(${isImported}, toDateTime64(0, 3, 'UTC'), received_at) AS arrived_at, ${crashText} AS trace
+   FROM intake.logs WHERE event = 'crash' AND ${where}`

@@ -117,6 +117,28 @@ t.test(
   },
 )
 
+t.test('imported events neither fire an alert nor end a silence', async (t) => {
+  const above = alert({ event: 'imported' })
+  const silence = alert({ event: 'imported', condition: 'below', threshold: 1 })
+  const crash = alert({
+    bundle: 'com.example.imported',
+    event: '',
+    condition: 'new-crash',
+    threshold: 0,
+  })
+  const imported = { api_key_id: 'import' }
+  await insert(20, start - minuteMs, { ...imported, event: 'imported' })
+  await insert(1, start - minuteMs, { ...imported, bundle_identifier: crash.bundle })
+  await evaluate([above, silence, crash], start)
+  t.same(await statesOf(above, silence, crash), ['ok', 'firing', 'ok'])
+  await insert(1, start, { bundle_identifier: crash.bundle })
+  await evaluate([crash], start + minuteMs)
+  t.same(await statesOf(crash), ['ok'], 'an imported crash is known')
+  await insert(1, start, { bundle_identifier: crash.bundle, params: { stack: 'at other(a.js:1)' } })
+  await evaluate([crash], start + 2 * minuteMs)
+  t.same(await statesOf(crash), ['firing'])
+})
+
 t.test('while records are behind there is neither silence nor recovery', async (t) => {
   const silence = alert({ event: 'opened', condition: 'below', threshold: 1 })
   const spike = alert({ event: 'failed' })
