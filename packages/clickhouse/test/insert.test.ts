@@ -120,14 +120,19 @@ t.test('a tombstone hides its row, also after a redelivery', async (t) => {
 })
 
 t.test('the view shows the version of a record that was accepted first', async (t) => {
-  const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
-  const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
-  for (const row of [later, first, later]) await insertLogs([row])
-  const shown = () =>
-    clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', { id: first.id })
-  t.same(await shown(), [{ event: 'first' }])
-  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
-  t.same(await shown(), [{ event: 'first' }])
+  for (const inserts of [1, 3]) {
+    const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
+    const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
+    const rows = [later, first, later]
+    if (inserts === 1) await insertLogs(rows)
+    else for (const row of rows) await insertLogs([row])
+    const shown = () =>
+      clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', { id: first.id })
+    t.same(await shown(), [{ event: 'first' }], `${inserts} inserts`)
+    await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+    t.same(await shown(), [{ event: 'first' }], `${inserts} inserts, merged`)
+    t.equal(await countOf('logs_raw', [first.id]), 1)
+  }
 })
 
 t.test('the same id from two devices or two applications is two records', async (t) => {
