@@ -1,5 +1,5 @@
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication } from './records.ts'
+import { cutName, ofApplication, selectInTurns } from './records.ts'
 
 /** What has a name that contains the searched text, with the number of its events in 30 days. */
 export interface Match {
@@ -34,40 +34,44 @@ export async function findAnything(
   if (text === '') return { found: [], near: [] }
   const counts = await readCounts()
   const where = ofApplication(application)
-  const read = (sql: string) => counts.query<Match>(sql, { text, application })
+  const read = (sql: string, order = 'events DESC, application, name', rowsMax = perKindMax) =>
+    counts.query<Match>(selectInTurns(sql, { application: 'application', order, rowsMax }), {
+      text,
+      application,
+    })
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
     FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`
-  const ordered = `ORDER BY events DESC, application, name LIMIT ${perKindMax}`
   const groups = await Promise.all([
     read(`SELECT 'event' AS kind, bundle_identifier AS application, ${cutName('one')} AS event,
         event AS name, number AS events
-      FROM (${names}) WHERE ${contains('one')} ${ordered}`),
+      FROM (${names}) WHERE ${contains('one')}`),
     read(`SELECT 'application' AS kind, bundle_identifier AS application, '' AS event,
         bundle_identifier AS name, sum(number) AS events
-      FROM (${names}) WHERE ${contains('bundle_identifier')} GROUP BY application, name ${ordered}`),
+      FROM (${names}) WHERE ${contains('bundle_identifier')} GROUP BY application, name`),
     read(`SELECT 'param' AS kind, bundle_identifier AS application, ${cutName('one')} AS event,
         ${cutName('param')} AS name, sum(number) AS events
       FROM (
         SELECT bundle_identifier, event AS one, param, catalogue.records AS number
         FROM intake.catalogue AS catalogue
         WHERE param != '' AND ${where} AND ${contains('param')})
-      GROUP BY application, event, name ${ordered}`),
+      GROUP BY application, event, name`),
     read(`SELECT 'user' AS kind, bundle_identifier AS application, '' AS event,
         {text:String} AS name, count() AS events
       FROM intake.logs
       WHERE time >= now('UTC') - INTERVAL 30 DAY AND unique_user_id = {text:String} AND ${where}
-      GROUP BY application ${ordered}`),
+      GROUP BY application`),
   ])
   const found = groups.flat()
   if (found.length > 0 || text.length > nearLengthMax) return { found, near: [] }
+  const distance = 'damerauLevenshteinDistance(lower(one), lower({text:String}))'
   const near = await read(
     `SELECT 'event' AS kind, bundle_identifier AS application, one AS event, one AS name, number AS events
      FROM (${names})
      WHERE lengthUTF8(one) <= ${nearLengthMax}
-       AND damerauLevenshteinDistance(lower(one), lower({text:String})) <= least(${distanceMax}, intDiv(lengthUTF8({text:String}), 2))
-     ORDER BY damerauLevenshteinDistance(lower(one), lower({text:String})), events DESC
-     LIMIT ${nearMax}`,
+       AND ${distance} <= least(${distanceMax}, intDiv(lengthUTF8({text:String}), 2))`,
+    `${distance.replace('one', 'name')}, events DESC`,
+    nearMax,
   )
   return { found, near }
 }

@@ -2,7 +2,7 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
-import { cutName, ofApplication, type RecordReader } from './records.ts'
+import { cutName, ofApplication, selectInTurns, type RecordReader } from './records.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
@@ -45,8 +45,11 @@ export async function readFindings(
   application: string | undefined,
 ): Promise<Findings> {
   const where = ofApplication(application)
-  const read = <Row>(sql: string) =>
-    reader.query<Row>(`${sql} LIMIT ${findingsMax}`, { application, badNames })
+  const read = <Row>(order: string, sql: string) =>
+    reader.query<Row>(
+      selectInTurns(sql, { application: 'bundle_identifier', order, rowsMax: findingsMax }),
+      { application, badNames },
+    )
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
@@ -56,6 +59,7 @@ export async function readFindings(
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
     readRaisedAlerts(reader, application),
     read<Findings['newErrors'][number]>(
+      'events DESC, bundle_identifier, event',
       `SELECT bundle_identifier, event, version, 1000 * toUnixTimestamp(first) AS atMs,
          first >= now('UTC') - INTERVAL 1 DAY AND begin < now('UTC') - INTERVAL 1 DAY AS is_first_seen,
          if(is_first_seen, 0, older) AS before, if(is_first_seen, newer + older, newer) AS events
@@ -76,24 +80,24 @@ export async function readFindings(
            GROUP BY bundle_identifier) AS versions USING (bundle_identifier)
          WHERE match(event, {badNames:String}) GROUP BY bundle_identifier, event)
        WHERE is_first_seen OR (of_others > 0 AND newer >= if(older = 0, 1, ${risenMin})
-         AND newer / of_newest > ${risenTimes} * older / of_others)
-       ORDER BY events DESC, bundle_identifier, event`,
+         AND newer / of_newest > ${risenTimes} * older / of_others)`,
     ),
     read<Omit<EventFinding, 'event'>>(
+      'events DESC, bundle_identifier',
       `SELECT bundle_identifier, sum(before) AS events, 1000 * toUnixTimestamp(max(last)) AS atMs
        FROM (${days}) GROUP BY bundle_identifier
-       HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3
-       ORDER BY events DESC, bundle_identifier`,
+       HAVING sum(recent) = 0 AND events >= ${stoppedEventsMin} AND max(days_before) >= 3`,
     ),
     read<EventFinding>(
+      'events DESC, bundle_identifier, event',
       `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs
        FROM (${days})
        WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
          AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
-           SELECT bundle_identifier FROM (${days}) WHERE recent > 0)
-       ORDER BY events DESC, bundle_identifier, event`,
+           SELECT bundle_identifier FROM (${days}) WHERE recent > 0)`,
     ),
     read<Findings['drift'][number]>(
+      'bundle_identifier, event, param',
       `SELECT bundle_identifier, event, ${cutName('param')} AS param,
          if(names.name = '', ${cutName('drift.version_to')}, names.name) AS version_to, before, after
        FROM intake.drift AS drift LEFT JOIN (
@@ -101,14 +105,14 @@ export async function readFindings(
            ${cutName('argMax(version_name, catalogue.last_seen)')} AS name
          FROM intake.catalogue AS catalogue WHERE param = '' AND version_code IS NOT NULL AND ${where}
          GROUP BY bundle_identifier, version_to) AS names USING (bundle_identifier, version_to)
-       WHERE versions_ago = 0 AND change = 'type' AND ${where}
-       ORDER BY bundle_identifier, event, param`,
+       WHERE versions_ago = 0 AND change = 'type' AND ${where}`,
     ),
     read<Findings['personal'][number]>(
-      `SELECT bundle_identifier, event, ${cutName('path')} AS path, warning
+      'number DESC, bundle_identifier, event, path',
+      `SELECT bundle_identifier, event, ${cutName('path')} AS path, warning,
+         sum(warnings.records) AS number
        FROM intake.warnings AS warnings WHERE warning IN ('email', 'card') AND ${where}
-       GROUP BY bundle_identifier, event, path, warning
-       ORDER BY sum(warnings.records) DESC, bundle_identifier, event, path`,
+       GROUP BY bundle_identifier, event, path, warning`,
     ),
   ])
   return { alerts, newErrors, silent, stopped, drift, personal }

@@ -143,3 +143,28 @@ t.test('an error that began today in an older version is new', async (t) => {
     'old_crash is new in com.example.late 3.4.0: 11 events',
   )
 })
+
+t.test('what one application sends pushes out nothing of another', async (t) => {
+  const names = Array.from({ length: 25 }, (_, n) => `refund_${n}_error`)
+  const params = { refund_email: 'ann@example.com' }
+  await insert('logs', [
+    ...names.flatMap((name) => events('com.example.loud', name, every(1, 9, 1), { params })),
+    ...events('com.example.loud', 'hello', every(30, 31, 1)),
+    ...names.flatMap((name) =>
+      events('com.example.loud', name.replace('error', 'stop'), every(40, 150, 1)),
+    ),
+    ...events('com.example.quiet', 'hello', every(30, 31, 1)),
+    ...events('com.example.quiet', 'refund_error', every(1, 2, 1), { params }),
+    ...events('com.example.quiet', 'refund_done', every(40, 115, 1)),
+  ])
+  for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  const { url } = await startReaderPage(t, page)
+  const whole = textOf((await view(url, '/?period=24h&all=')).text)
+  t.match(whole, 'refund_error is new in com.example.quiet')
+  t.match(whole, 'refund_error sends e-mail addresses in params.refund_email, in com.example.quiet')
+  t.match(whole, 'refund_done stopped in com.example.quiet')
+  const found = async (q: string) => textOf((await view(url, `/search?q=${q}`)).text)
+  t.match(await found('refund'), /Events .*refund_error com\.example\.quiet.* Params/)
+  t.match(await found('refund'), /Params .*refund_error · refund_email com\.example\.quiet/)
+  t.match(await found('refund_donne'), /Names like it .*refund_done com\.example\.quiet/)
+})
