@@ -3,6 +3,7 @@ import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
 import { cutName, ofApplication, selectInTurns, type RecordReader } from './records.ts'
+import type { ViewParts } from './without-clickhouse.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
@@ -40,16 +41,18 @@ const stoppedEventsMin = 70
 const [risenTimes, risenMin] = [3, 5]
 const month = "hour >= now('UTC') - INTERVAL 30 DAY"
 
+/** What cannot be read is left out: a kind that costs too much hides no other kind. */
 export async function readFindings(
   reader: CountReader,
   application: string | undefined,
+  orElse: ViewParts['orElse'],
 ): Promise<Findings> {
   const where = ofApplication(application)
-  const read = <Row>(order: string, sql: string) =>
-    reader.query<Row>(
-      selectInTurns(sql, { application: 'bundle_identifier', order, rowsMax: findingsMax }),
-      { application, badNames },
-    )
+  const read = <Row>(order: string, sql: string): Promise<Row[]> => {
+    const options = { application: 'bundle_identifier', order, rowsMax: findingsMax }
+    const rows = reader.query<Row>(selectInTurns(sql, options), { application, badNames })
+    return orElse(rows, [])
+  }
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
       sumIf(events, hour >= now('UTC') - INTERVAL 1 DAY) AS recent, sum(events) - recent AS before,
       uniqIf(toDate(hour), hour < now('UTC') - INTERVAL 1 DAY) AS days_before,
@@ -57,7 +60,7 @@ export async function readFindings(
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
-    readRaisedAlerts(reader, application),
+    orElse(readRaisedAlerts(reader, application), noAlerts),
     read<Findings['newErrors'][number]>(
       'events DESC, bundle_identifier, event',
       `SELECT bundle_identifier, event, version, 1000 * toUnixTimestamp(first) AS atMs,
@@ -128,6 +131,7 @@ export interface RaisedAlert extends OfApplication {
 }
 
 const alertsMax = 200
+const noAlerts: RaisedAlert[] = []
 
 /**
  * The alerts that fire or are unknown, the latest first; none while the reader has no right to read
@@ -146,7 +150,7 @@ export async function readRaisedAlerts(
       { application },
     )
   } catch (error) {
-    if (error instanceof ClickHouseError && error.kind === 'operator') return []
+    if (error instanceof ClickHouseError && error.kind === 'operator') return noAlerts
     throw error
   }
 }

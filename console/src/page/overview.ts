@@ -16,7 +16,7 @@ export interface Summary {
   now: Totals | undefined
   before: Totals | undefined
   topEvents: TopEvent[]
-  findings: Partial<Findings>
+  findings: Findings
   feedback: FeedbackSummary[]
   /** When the hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
@@ -35,7 +35,7 @@ export async function readSummary(
     orElse(readTotals(counts, steps, application), undefined),
     orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), undefined),
     orElse(readTopEvents(counts, steps, application), []),
-    orElse<Partial<Findings>>(readFindings(counts, application), {}),
+    readFindings(counts, application, orElse),
     orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
     orElse(readCountedAt(counts, counts.isExact ? 'catalogue' : 'hours'), undefined),
   ])

@@ -28,11 +28,14 @@ export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    /** Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. */
+    /**
+     * Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. If
+     * `reading` resolves to `otherwise` itself, nothing was read.
+     */
     async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading
-        read += 1
+        if (data !== otherwise) read += 1
         return data
       } catch (error) {
         if (!(error instanceof ClickHouseError)) throw error

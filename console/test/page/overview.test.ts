@@ -1,6 +1,8 @@
 import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
 import { countNames, refreshCounts } from '@intake/records'
 import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import type { PageOptions } from '../../src/page/page.ts'
 import { ago, calmState, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -167,4 +169,18 @@ t.test('what one application sends pushes out nothing of another', async (t) => 
   t.match(await found('refund'), /Events .*refund_error com\.example\.quiet.* Params/)
   t.match(await found('refund'), /Params .*refund_error · refund_email com\.example\.quiet/)
   t.match(await found('refund_donne'), /Names like it .*refund_done com\.example\.quiet/)
+})
+
+t.test('findings of a kind that ClickHouse cannot read hide no others', async (t) => {
+  const reader: PageOptions['reader'] = {
+    query: (sql, params) =>
+      sql.includes('intake.drift')
+        ? Promise.reject(new ClickHouseError('memory', { kind: 'split', code: 241 }))
+        : owner.query(sql, params),
+    lines: (sql, params) => owner.lines(sql, params),
+  }
+  const { url } = await startReaderPage(t, { ...page, reader })
+  const { text } = await view(url, '/?period=24h&all=')
+  t.match(text, 'Some parts could not be counted')
+  t.match(textOf(text), 'refund_error is new in com.example.quiet')
 })

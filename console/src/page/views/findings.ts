@@ -27,7 +27,7 @@ export function findingList(options: {
   const isWhole = query.has('all')
   const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
   function about<One>(
-    found: readonly One[] = [],
+    found: readonly One[],
     print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
   ): Html[] {
     const shown = isWhole ? found : found.slice(0, 1)
@@ -39,7 +39,7 @@ export function findingList(options: {
     })
   }
   const behind = countedAtMs === undefined ? 0 : header.nowMs - countedAtMs
-  const alertsIn = (state: string) => findings.alerts?.filter((one) => one.state === state)
+  const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
   const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
   const sentences = [
     about(alertsIn('firing'), (one) => [
