@@ -151,6 +151,35 @@ t.test('drift is what generated days say, for all applications and for one', asy
   }
 })
 
+t.test('many versions and many params need no memory for each pair of them', async (t) => {
+  const seen = '2026-11-01T00:00:00.000Z'
+  const bundle_identifier = 'com.example.invented'
+  const entry = (number: number, isParam: boolean) => ({
+    event: 'a',
+    param: isParam ? `p${number}` : '',
+    type: isParam ? 'number' : 'event',
+    version_code: isParam ? 1 : number + 1,
+    version_name: '',
+    first_seen: seen,
+    last_seen: seen,
+    records: 1,
+    devices: 1,
+  })
+  const rows = [0, 1, 2, 3].map((day) => ({
+    bundle_identifier,
+    day: `2026-09-0${1 + day}`,
+    entries: Array.from({ length: 4_000 }, (_, n) => entry(day * 2_000 + (n >> 1), n % 2 === 0)),
+    ver: 1,
+  }))
+  await insertRows(clickhouse, 'days', rows)
+  const [found] = await clickhouse.query<{ rows: number }>(
+    `SELECT count() AS rows FROM intake.drift WHERE bundle_identifier = {it:String}
+     SETTINGS max_memory_usage = 268435456`,
+    { it: bundle_identifier },
+  )
+  t.equal(found?.rows, 8_000, 'all params are gone in the second version')
+})
+
 t.test('drift reads each entry once', async (t) => {
   const plan = async (where: string) => {
     const rows = await clickhouse.query<{ explain: string }>(

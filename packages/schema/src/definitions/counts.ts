@@ -141,29 +141,39 @@ GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
       before: 'Types in version_from; empty if new.',
       after: 'Types in version_to; empty if gone.',
     },
-    // A name that is used twice in WITH is computed twice, so each is used once.
+    // A name that is used twice in WITH is computed twice, so each is used once. The cost grows with
+    // the number of entries, not with versions times names, of which a sender can invent many.
+    // Versions are numbered, because an array that is joined is copied for each of its rows.
     select: `WITH
   by_version AS (${typesByVersion}),
-  by_name AS (
-    SELECT bundle_identifier, event, param, groupArray(ordered) AS all_ordered,
-      (param, groupArray(ordered.4), groupArray(types)) AS name
-    FROM by_version GROUP BY bundle_identifier, event, param),
-  by_event AS (
-    SELECT bundle_identifier, groupUniqArrayArray(all_ordered) AS all_ordered,
-      (event, anyIf(name.2, param = ''), groupArray(name)) AS one
-    FROM by_name GROUP BY bundle_identifier, event),
   by_application AS (
-    SELECT bundle_identifier, groupArray(one) AS events,
-      arrayMap(one -> one.4, arraySort(groupUniqArrayArray(all_ordered))) AS versions
-    FROM by_event GROUP BY bundle_identifier)
-SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to, pair.3 AS versions_ago,
-  one.1 AS event, name.1 AS param, multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
-  name.3[indexOf(name.2, version_from)] AS before, name.3[indexOf(name.2, version_to)] AS after
-FROM by_application
-ARRAY JOIN events AS one
-ARRAY JOIN one.3 AS name
-ARRAY JOIN arrayZip(arrayPopBack(versions), arrayPopFront(versions), reverse(range(length(versions) - 1))) AS pair
-WHERE before != after AND (param = '' OR (has(one.2, version_from) AND has(one.2, version_to)))`,
+    SELECT bundle_identifier, arraySort(one -> one.1, groupArray((ordered, event, param, types))) AS entries,
+      arrayEnumerateDense(arrayMap(one -> one.1.4, entries)) AS numbers, arrayMax(numbers) AS newest
+    FROM by_version GROUP BY bundle_identifier),
+  sides AS (
+    SELECT bundle_identifier, newest, number + arrayJoin([0, 1]) AS place, place = number AS is_after,
+      entry.1.4 AS version, entry.2 AS one_event, entry.3 AS one_param, entry.4 AS types
+    FROM by_application ARRAY JOIN entries AS entry, numbers AS number),
+  pairs AS (
+    SELECT bundle_identifier, newest, place, anyIf(version, NOT is_after) AS version_from,
+      anyIf(version, is_after) AS version_to, groupArray((one_event, one_param, is_after, types)) AS names
+    FROM sides WHERE place BETWEEN 2 AND newest GROUP BY bundle_identifier, newest, place),
+  changes AS (
+    SELECT bundle_identifier, newest, place, version_from, version_to, name.1 AS one_event, name.2 AS one_param,
+      anyIf(name.4, NOT name.3) AS one_before, anyIf(name.4, name.3) AS one_after
+    FROM pairs ARRAY JOIN names AS name
+    GROUP BY bundle_identifier, newest, place, version_from, version_to, one_event, one_param),
+  by_event AS (
+    SELECT bundle_identifier, newest, place, version_from, version_to, one_event,
+      max(one_param = '' AND one_before != '' AND one_after != '') AS is_in_both,
+      groupArrayIf((one_param, one_before, one_after), one_before != one_after) AS names
+    FROM changes GROUP BY bundle_identifier, newest, place, version_from, version_to, one_event)
+SELECT bundle_identifier, version_from, version_to, newest - place AS versions_ago,
+  one_event AS event, name.1 AS param, multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
+  name.2 AS before, name.3 AS after
+FROM by_event
+ARRAY JOIN names AS name
+WHERE param = '' OR is_in_both`,
   },
   {
     name: 'warnings',
