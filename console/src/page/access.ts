@@ -93,11 +93,9 @@ const isFromOtherSite = ({ headers }: FastifyRequest): boolean =>
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'
-  return isPart(request) ? 'part' : 'reader'
+  const { 'sec-fetch-dest': loaded = 'document' } = request.headers
+  return loaded === 'document' ? 'reader' : 'part'
 }
-
-const isPart = ({ headers }: FastifyRequest): boolean =>
-  !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {
   const isLocal = [socket.localAddress, socket.remoteAddress].every((address) =>

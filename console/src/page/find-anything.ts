@@ -1,5 +1,6 @@
+import { selectInTurns } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication, selectInTurns } from './records.ts'
+import { cutName, ofApplication } from './records.ts'
 
 /** What has a name that contains the searched text, with the number of its events in 30 days. */
 export interface Match {
@@ -34,11 +35,10 @@ export async function findAnything(
   if (text === '') return { found: [], near: [] }
   const counts = await readCounts()
   const where = ofApplication(application)
-  const read = (sql: string, order = 'events DESC, application, name', rowsMax = perKindMax) =>
-    counts.query<Match>(selectInTurns(sql, { application: 'application', order, rowsMax }), {
-      text,
-      application,
-    })
+  const read = (sql: string, order = 'events DESC, application, name', rowsMax = perKindMax) => {
+    const inTurns = selectInTurns(sql, { application: 'application', order, rowsMax })
+    return counts.query<Match>(inTurns, { text, application })
+  }
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
     FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`

@@ -1,8 +1,8 @@
-import { ClickHouseError } from '@intake/clickhouse'
+import { ClickHouseError, selectInTurns } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
-import { cutName, ofApplication, selectInTurns, type RecordReader } from './records.ts'
+import { cutName, ofApplication, type RecordReader } from './records.ts'
 import type { ViewParts } from './without-clickhouse.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */

@@ -58,6 +58,9 @@ export interface OverviewData extends Summary {
 export type FirstArrivals = Record<'logs' | 'feedback', number | null>
 
 const noArrivals: FirstArrivals = { logs: null, feedback: null }
+const firstArrivals = `
+  SELECT (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.logs) AS logs,
+    (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.feedback) AS feedback`
 
 export async function readOverview(
   counts: CountReader,
@@ -66,12 +69,12 @@ export async function readOverview(
 ): Promise<OverviewData> {
   const { orElse, isPartial } = createViewParts()
   const both = { ...steps, from: windowBefore(steps, nowMs).from }
-  const [summary, arrivals, refusals, applications, firstAtMs] = await Promise.all([
+  const [summary, arrivals, refusals, applications, [firstAtMs = noArrivals]] = await Promise.all([
     readSummary(counts, { steps, nowMs, orElse }),
     orElse(readArrivals(counts, both), []),
     orElse(readKeyOutcomes(counts, steps, { onlyRefused: true }), []),
     orElse(readApplications(counts, steps), []),
-    counts.isExact ? orElse(readFirstArrivals(counts), noArrivals) : noArrivals,
+    counts.isExact ? orElse(counts.query<FirstArrivals>(firstArrivals), []) : [],
   ])
   const isBefore = ({ t }: Arrivals) => t < steps.from
   return {
@@ -84,14 +87,6 @@ export async function readOverview(
     firstAtMs,
     isPartial: isPartial(),
   }
-}
-
-async function readFirstArrivals(counts: CountReader): Promise<FirstArrivals> {
-  const [first = noArrivals] = await counts.query<FirstArrivals>(
-    `SELECT (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.logs) AS logs,
-       (SELECT toUnixTimestamp64Milli(minOrNull(received_at)) FROM intake.feedback) AS feedback`,
-  )
-  return first
 }
 
 /** Whether there is no event in 30 days, no feedback, and no arrival or refusal in the period. */

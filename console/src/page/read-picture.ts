@@ -31,7 +31,11 @@ export async function readPicture(
   const { reader, store, keepsMetadata } = options
   const { id, number } = parseAttachmentKey(originalKey(key)) ?? { id: '' }
   const attachment = await findAttachment(reader, { key: originalKey(key), id })
-  if (attachment?.thumbnail_key === key) return readThumbnail(store, key, `${id}-${number}`)
+  if (attachment?.thumbnail_key === key) {
+    const body = await store.get(key, { bytesMax: thumbnailBytesMax })
+    if (body === undefined) throw new PageError(502, 'The thumbnail is not in the object store.')
+    return { body, contentType: 'image/webp', fileName: `${id}-${number}-thumbnail.webp` }
+  }
   const extension = imageTypes.get(attachment?.content_type ?? '')
   if (attachment?.key !== key || extension === undefined)
     throw new PageError(404, 'No feedback has this picture.')
@@ -47,12 +51,6 @@ export async function readPicture(
     contentType,
     fileName: `${id}-${number}.${extension}`,
   }
-}
-
-async function readThumbnail(store: PictureStore, key: string, name: string): Promise<Picture> {
-  const body = await store.get(key, { bytesMax: thumbnailBytesMax })
-  if (body === undefined) throw new PageError(502, 'The thumbnail is not in the object store.')
-  return { body, contentType: 'image/webp', fileName: `${name}-thumbnail.webp` }
 }
 
 function withoutMetadata(body: Buffer, contentType: string): Buffer {

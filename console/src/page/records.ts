@@ -9,24 +9,6 @@ export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
 
-/**
- * SQL for the first `rowsMax` rows of `sql`, in turns: the first one of each application, then the
- * second ones. So one application, whatever its app sends, cannot push out what others sent. The
- * rows that are selected have the order again.
- *
- * @param options.application the column that has the application
- */
-export function selectInTurns(
-  sql: string,
-  options: { application: string; order: string; rowsMax: number },
-): string {
-  const { application, order, rowsMax } = options
-  return `SELECT * EXCEPT (turn) FROM (
-      SELECT *, row_number() OVER (PARTITION BY ${application} ORDER BY ${order}) AS turn
-      FROM (${sql}) ORDER BY turn, ${order} LIMIT ${rowsMax}
-    ) ORDER BY ${order}`
-}
-
 export const ofApplication = (application: string | undefined): string =>
   application === undefined ? '1' : 'bundle_identifier = {application:String}'
 

@@ -28,10 +28,7 @@ export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    /**
-     * Resolves to what was read, or to `otherwise` if ClickHouse fails or does not respond. If
-     * `reading` resolves to `otherwise` itself, nothing was read.
-     */
+    /** Resolves to `otherwise` if ClickHouse fails. A reading of `otherwise` itself counts as none. */
     async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading

@@ -52,7 +52,8 @@ export function pictures(
             height="${shownHeight}"
             ${widthOf(attachment)}
           />`
-    return html`<a href="${attachmentPath(key)}">${content}</a>`
+    const path = key.split('/').map(encodeURIComponent).join('/')
+    return html`<a href="/attachments/${path}">${content}</a>`
   })
   const note = 'Pictures are kept as they were sent, with metadata such as their position.'
   return html`${list(items, 'pics')} ${whole && large}${sign?.keepsMetadata && mute(note)}`
@@ -80,8 +81,4 @@ function describe({ content_type: type, bytes, width, height }: Attachment): str
 function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
   if (thumbnail === null || width === null || height === null) return undefined
   return html` width="${Math.max(1, Math.round((shownHeight * width) / height))}"`
-}
-
-function attachmentPath(key: string): string {
-  return `/attachments/${key.split('/').map(encodeURIComponent).join('/')}`
 }
