@@ -60,6 +60,7 @@ export async function readFeedbackForm(
   const { turns, attachments: rules } = options
   const { payload: bytes, uploads: received, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
+  if (bytes.length === 0) throw new IntakeError('invalid_json', 'The payload is empty.')
   const lease = requireLease(request)
   const account = requireApiKey(request).id
   const { value: payload, isPlain } = await parseInTurns(bytes, {

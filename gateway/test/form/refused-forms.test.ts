@@ -44,6 +44,8 @@ t.test('400 for a payload that is missing, a file, sent twice, or invalid', asyn
 t.test('400 for a payload that is not JSON or not UTF-8', async (t) => {
   const gateway = await startGateway(t)
   t.match(await send(gateway, [['payload', '{']]), refusal(400, 'invalid_json'))
+  const empty = await send(gateway, [['payload', '']])
+  t.match(empty.body, { code: 'invalid_json', detail: 'The payload is empty.' })
   const latin1 = Buffer.from(JSON.stringify(feedbackPayload({ text: 'é' })), 'latin1')
   t.match(
     await send(gateway, [['payload', latin1, undefined, 'text/plain; charset=utf-8']]),
