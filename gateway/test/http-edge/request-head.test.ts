@@ -98,6 +98,7 @@ for (const [what, request, status, code] of cases) {
       new RegExp(`^HTTP/1.1 ${status} [^]*content-type: application/problem\\+json`, 'i'),
     )
     t.match(head, /connection: close/i)
+    t.match(head, /^date: /im)
     t.match(JSON.parse(body), { status, code, request_id: String })
     t.match(await gateway.metrics(), `intake_requests_refused_total{code="${code}"} 1`)
   })

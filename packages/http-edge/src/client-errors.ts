@@ -94,6 +94,7 @@ export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse)
   const further = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      `Date: ${new Date().toUTCString()}\r\n` +
       `Content-Type: ${type}\r\n` +
       further.join('') +
       (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
