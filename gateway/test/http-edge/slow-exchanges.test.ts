@@ -29,6 +29,7 @@ t.test('408 as a problem document when a body does not arrive, for every operati
         await exchange(t, gateway, post(path, [type, framing]))
       ).split('\r\n\r\n')
       t.match(head, /^HTTP\/1\.1 408 [^]*connection: close/i, `${path}, ${framing}`)
+      t.match(head, /ratelimit-remaining: \d/, 'counted before its body is read, as documented')
       t.match(JSON.parse(problem), { status: 408, code: 'request_timeout' })
     }
   }

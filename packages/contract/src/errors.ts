@@ -46,7 +46,7 @@ const catalogue = {
     title: 'Web pages of other origins may not send: CORS_ORIGINS is not set',
     isUndocumented: true,
   },
-  request_timeout: { status: 408, title: 'The request took too long to arrive', isUnlimited: true },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
   body_too_large: { status: 413, title: 'The body is too large' },
   attachment_too_large: { status: 413, title: 'An attachment is too large' },
   attachment_too_many_pixels: { status: 413, title: 'An attachment has too many pixels' },
