@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertQueries, dashboardQueries, metricsIn, root } from './files.ts'
 
-/** The names of Intake's SQL functions, and of a database, which look like names of metrics. */
+/** The names of Intake's SQL functions, and of databases, which look like names of metrics. */
 const others = new Set([
   'intake_mobile',
+  'intake_mobile_ROWS',
+  'intake_dbt',
   ...Array.from(
     readFileSync(join(root, 'packages/schema/src/definitions/functions.ts'), 'utf8').matchAll(
       /FUNCTION (intake_\w+)/g,
