@@ -1,5 +1,5 @@
 import { homedir, uptime } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createClient } from '../core/client.ts'
@@ -38,8 +38,7 @@ const writeDelayMs = 50
  * event loop.
  */
 export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
-  const { storage = homeStorage(options.bundleIdentifier) } = options
-  return createNodeClient(options, { storage, time: systemTime })
+  return createNodeClient(options, { storage: storageOf(options), time: systemTime })
 }
 
 /** Creates a client like `createIntake`. Tests replace its clock and timers by `host.time`. */
@@ -117,11 +116,16 @@ export function createNodeClient(
   }
 }
 
-function homeStorage(bundle: string): string {
+/**
+ * The directory for the records, as an absolute path: the process may change its working directory,
+ * and `mkdir` of Node never returns from a relative path in a working directory that was deleted.
+ */
+function storageOf({ storage, bundleIdentifier }: NodeOptions): string {
+  if (storage === 'memory') return storage
   try {
-    return join(homedir(), '.intake', bundle.replace(/[^\w.-]/g, '_'))
+    return resolve(storage ?? join(homedir(), '.intake', bundleIdentifier.replace(/[^\w.-]/g, '_')))
   } catch {
-    // The user of the process has no home directory.
+    // The user of the process has no home directory, or the working directory was deleted.
     return 'memory'
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -116,4 +116,38 @@ t.test('without a home directory events wait in memory', async (t) => {
   const flags = ['--import=tsx', '--conditions=intake:source', '--input-type=module', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, flags)
   t.same(JSON.parse(stdout), { left: 1 })
+})
+
+t.test('a relative storage stays where it was when the client was created', async (t) => {
+  const server = await startHttpIntake(t)
+  const dir = createDataDir(t)
+  const entry = new URL('../../src/node/index.ts', import.meta.url).href
+  const changes = [`process.chdir('..')`, `rmSync(process.cwd(), { recursive: true })`]
+  for (const [at, change] of changes.entries()) {
+    mkdirSync(join(dir, `${at}`))
+    const options = { ...common, url: server.url, storage: 'app/records', flushIntervalMs: 60_000 }
+    const script = `import { rmSync } from 'node:fs'
+      import { createIntake } from ${JSON.stringify(entry)}
+      process.chdir(${JSON.stringify(join(dir, `${at}`))})
+      const client = createIntake(${JSON.stringify(options)})
+      client.log('before ${at}')
+      await client.stored()
+      ${change}
+      client.log('after ${at}')
+      await client.stored()
+      await client.shutdown()`
+    const flags = [
+      '--import=tsx',
+      '--conditions=intake:source',
+      '--input-type=module',
+      '-e',
+      script,
+    ]
+    // Without an absolute path the second process never ends, in a call that nothing interrupts.
+    await promisify(execFile)(process.execPath, flags, { timeout: 10_000, killSignal: 'SIGKILL' })
+    t.ok(readdirSync(join(dir, `${at}`, 'app', 'records')).includes('sequence'))
+  }
+  const events = Array.from(server.rows.values(), ({ event }) => event)
+  // What was in the deleted directory is lost.
+  t.same(events.toSorted(), ['after 0', 'after 1', 'before 0'])
 })
