@@ -11,11 +11,13 @@ import { createReferenceSender, type ReferenceSender } from './reference-sender.
  *
  * @param options.folder the folder for the sender's storage
  * @param options.capabilities the capabilities that the adapter reports; default: all
+ * @param options.sendsAtStart whether what is left of earlier runs is sent before `/init` responds
  */
 export async function startReferenceAdapter(options: {
   folder: string
   flaw?: Flaw
   capabilities?: Capability[]
+  sendsAtStart?: boolean
 }): Promise<{ url: string; close(): Promise<void> }> {
   const { flaw, capabilities: has = Object.keys(capabilities) } = options
   const folder = join(options.folder, 'storage')
@@ -32,10 +34,11 @@ export async function startReferenceAdapter(options: {
 
   const calls: Record<string, (body: never) => unknown> = {
     'GET /': () => ({ name: flaw ?? 'reference', capabilities: has }),
-    'POST /init'(init: InitOptions) {
+    async 'POST /init'(init: InitOptions) {
       kill()
       const clockOffsetMs = init.clockOffsetMs ?? 0
       sender = createReferenceSender({ folder, init, flaw, clockOffsetMs })
+      if (options.sendsAtStart) await sender.flush(1000)
     },
     'POST /clock': ({ offsetMs }: { offsetMs: number }) => void running().setClock(offsetMs),
     'POST /log': ({ event, params }: { event: string; params: object }) => ({

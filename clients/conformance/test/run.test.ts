@@ -22,6 +22,13 @@ t.test('a correct sender passes', async (t) => {
   t.match(printSummary(result), /^reference: 1 passed, 0 failed, 0 not applicable\.$/)
 })
 
+t.test('what the next visit sends at once is not counted as sent by a closing page', async (t) => {
+  const adapter = await startSender(t, { sendsAtStart: true })
+  const only = 'sends no more than 64 KiB from a closing page'
+  const { results } = await runConformance({ adapter, only })
+  t.match(results, [{ outcome: 'passed', seen: undefined }])
+})
+
 t.test('a wrong sender fails with what was seen, and with its requests', async (t) => {
   const adapter = await startSender(t, { flaw: 'gives a new id on retry' })
   const { results } = await runConformance({ adapter, only: 'keeps the id over a retry' })

@@ -9,7 +9,7 @@ import { startReferenceAdapter } from './reference-adapter.ts'
 /** Starts the reference sender, or one with a flaw, and returns the URL of its adapter. */
 export async function startSender(
   t: Test,
-  options: { flaw?: Flaw; capabilities?: Capability[] } = {},
+  options: { flaw?: Flaw; capabilities?: Capability[]; sendsAtStart?: boolean } = {},
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'intake-reference-sender-'))
   const adapter = await startReferenceAdapter({ folder, ...options })
