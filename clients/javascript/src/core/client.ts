@@ -52,6 +52,8 @@ export const createClient = <Attachment>(
   const nextId = createUuids(ports.random)
   const client: State = {
     ...ports,
+    // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
+    setTimeout: (run, ms, isIdle) => ports.setTimeout(run, Math.min(ms, 1e9), isIdle),
     options,
     records: withFallback(ports.storage),
     era: firstEra(ports),

@@ -13,8 +13,7 @@ export const within = <Result>(
   isIdle?: boolean,
 ): Promise<Result | undefined> => {
   return new Promise((resolve: (result?: Result) => void) => {
-    // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
-    const timer = time.setTimeout(resolve, Math.min(ms, 1e9), isIdle)
+    const timer = time.setTimeout(resolve, ms, isIdle)
     void work.catch(nothing).then((result) => {
       time.clearTimeout(timer)
       resolve(result)

@@ -25,6 +25,18 @@ t.test('events and feedback with an image reach the gateway', async (t) => {
   t.same(readdirSync(storage).toSorted(), ['device.value', 'sequence'])
 })
 
+for (const flushIntervalMs of [Infinity, 3e9])
+  t.test(`with an interval of ${flushIntervalMs} ms only flush sends`, async (t) => {
+    const server = await startHttpIntake(t)
+    const client = createIntake({ ...common, url: server.url, storage: 'memory', flushIntervalMs })
+    client.log('tap')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    t.equal(server.rows.size, 0)
+    t.same(await client.flush(), { left: 0 })
+    t.equal(server.rows.size, 1)
+    await client.shutdown()
+  })
+
 t.test('the device keeps its UUID and its sequence over restarts', async (t) => {
   const server = await startHttpIntake(t)
   const storage = createDataDir(t)
