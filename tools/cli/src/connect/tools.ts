@@ -92,8 +92,8 @@ CLICKHOUSE_SECURE=<isSecure>`,
     text: `type: clickhouse
 host: <host>
 port: <port>
-user: <user json>
-password: <password json>
+user: <user yaml>
+password: <password yaml>
 schema: intake
 secure: <isSecure>`,
   },
@@ -109,6 +109,7 @@ const writers: Readonly<Record<string, (value: string) => string>> = {
   quoted: (value) => `'${value.replaceAll(/['\\]/g, '\\$&')}'`,
   shell: (value) => (/^[\w.:-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`),
   uri: encodeURIComponent,
+  yaml: (value) => `'${value.replaceAll("'", "''")}'`,
 }
 
 export const toolNames = Object.keys(tools)
