@@ -22,7 +22,8 @@ import { startPrometheus } from './prometheus.ts'
 const run = promisify(execFile)
 /** The number of scrapes to wait for. They take 75 seconds, longer than the range of any `rate`. */
 const scrapes = 15
-const visibleWithinSeconds = 15
+/** A problem is in metrics after 15 seconds, and its alert ten seconds later (docs/observability.md). */
+const alertWithinSeconds = 25
 /** How old the backlog must be before ClickHouse is thawed. */
 const backlogSeconds = 30
 
@@ -137,7 +138,7 @@ t.test('a real Prometheus and a real load', async (t) => {
       }
       const first = alerts.find(({ labels }) => labels['code'] === 'insert_retry')
       const seconds = Date.parse(first?.activeAt ?? '') / 1000 - frozen
-      t.ok(seconds <= visibleWithinSeconds, `insert_retry is reported after ${seconds} s`)
+      t.ok(seconds <= alertWithinSeconds, `insert_retry is reported after ${seconds} s`)
     } finally {
       process.kill(pid, 'SIGCONT')
     }
