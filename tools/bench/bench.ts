@@ -29,7 +29,7 @@ export interface Bench {
   generator: Generator
   owner: Owner
   /** Starts a variant, which runs until it is stopped or the bench ends. */
-  start(name: VariantName, options?: { workers?: number }): Promise<Variant>
+  start(name: VariantName, options?: { workers?: number; node?: string }): Promise<Variant>
   say(sentence: string): void
 }
 

@@ -2,12 +2,14 @@ import { createAppProcess, type AppProcessOptions } from '@intake/test-kit/app-p
 import type { Owner } from './owner.ts'
 
 /**
- * The process of a gateway or a worker: of Intake, or of a baseline (folder `baselines/`).
+ * The process of a gateway or a worker: of Intake, of a baseline (folder `baselines/`) or Benthos.
  */
 export interface BenchProcess {
   name: string
-  pid: number
+  readonly pid: number
   adminUrl(): string
+  /** Sends SIGKILL and starts the program again, with another pid. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -24,5 +26,16 @@ export async function startProcess(
   const stop = async () => void (await app.terminate())
   owner.add(stop)
   await app.start()
-  return { name: app.name, pid: app.pid(), adminUrl: app.adminUrl, stop }
+  return {
+    name: app.name,
+    get pid() {
+      return app.pid()
+    },
+    adminUrl: app.adminUrl,
+    async crash() {
+      await app.kill()
+      await app.start()
+    },
+    stop,
+  }
 }

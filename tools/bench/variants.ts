@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { benthosConfig, buildBenthos } from './benthos.ts'
 import type { Owner } from './owner.ts'
 import { startProcess, type BenchProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
@@ -16,7 +17,7 @@ export interface Variant {
   stop(): Promise<void>
 }
 
-export type VariantName = 'intake' | 'bare' | 'durable' | 'naive'
+export type VariantName = 'intake' | 'bare' | 'durable' | 'naive' | 'direct' | 'benthos'
 
 export interface VariantOptions {
   services: Services
@@ -26,6 +27,8 @@ export interface VariantOptions {
   workers?: number
   /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string
+  /** The Node that runs Intake's processes; the one that runs the bench by default. */
+  node?: string
   /** The folder into which each of Intake's processes writes a CPU profile when it exits. */
   profileDir?: string | undefined
 }
@@ -33,17 +36,19 @@ export interface VariantOptions {
 const thisTree = fileURLToPath(new URL('../../../', import.meta.url))
 const baselines = fileURLToPath(new URL('baselines/', import.meta.url))
 
-type AnchorName = Exclude<VariantName, 'intake'>
+type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
 /** The programs of the baselines. These are small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   durable: { gateway: 'durable.js', worker: 'insert-worker.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'insert-worker.js' },
+  direct: { gateway: 'direct.js' },
 }
 
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
-  return name === 'intake' ? startIntake(options) : startAnchor(name, options)
+  if (name === 'intake') return startIntake(options)
+  return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
 }
 
 const unlimited = String(1e12)
@@ -58,7 +63,7 @@ const withoutLimits = {
 }
 
 async function startIntake(options: VariantOptions): Promise<Variant> {
-  const { services, owner, dataDir, profileDir, root = thisTree } = options
+  const { services, owner, dataDir, profileDir, root = thisTree, node = process.execPath } = options
   const ports = (await freePorts(1)) as [number]
   // The whole load uses one API key, so the limits of an API key must not apply.
   const shared = { REDIS_URL: services.redis.url, ...withoutLimits }
@@ -70,6 +75,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     ]
     return startProcess({
       name,
+      command: node,
       args: [...(profileDir === undefined ? [] : profile), ...deployedArgs(root, name)],
       env: { ...shared, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
@@ -168,6 +174,39 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
     database: name === 'bare' ? undefined : database,
     stop: () => stopAll([...gateways, ...workers]),
   }
+}
+
+async function startBenthos({ services, owner, dataDir }: VariantOptions): Promise<Variant> {
+  const database = await createTable('benthos', services)
+  // The column `time` must be the time in the id, which Benthos cannot read.
+  await services.sql.command(
+    `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
+  )
+  const [port] = (await freePorts(1)) as [number]
+  const { username, password, origin } = new URL(services.clickhouse.url)
+  const query = new URLSearchParams({
+    query: `INSERT INTO ${database}.logs_raw FORMAT JSONEachRow`,
+    date_time_input_format: 'best_effort',
+    async_insert: '0',
+    wait_end_of_query: '1',
+  })
+  const gateway = await startProcess({
+    name: 'benthos',
+    command: await buildBenthos(owner.signal),
+    args: ['run', benthosConfig],
+    env: {
+      PORT: String(port),
+      API_KEY: services.apiKey,
+      CLICKHOUSE_INSERT_URL: `${origin}/?${query.toString()}`,
+      CLICKHOUSE_USER: username,
+      CLICKHOUSE_PASSWORD: password,
+    },
+    up: /Output type http_client is now active/,
+    logFile: join(dataDir, 'benthos.log'),
+    owner,
+  })
+  const { stop } = gateway
+  return { name: 'benthos', ports: [port], gateways: [gateway], workers: [], database, stop }
 }
 
 /** Creates a table of the same form as Intake's in the variant's own database. */

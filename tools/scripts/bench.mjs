@@ -1,12 +1,13 @@
-// npm run bench: measures Intake and small baseline services, in about seven minutes. To select
+// npm run bench: measures Intake and small baseline services, in about ten minutes. To select
 // suites: npm run bench -- --suite capacity,latency. See tools/bench/README.md.
-import { bootstrap } from './bootstrap.mjs'
-import { onNodeOfImages } from './node-binary.mjs'
+import { join } from 'node:path'
+import { bootstrap, nodeLines, root } from './bootstrap.mjs'
+import { installNode, onNodeOfImages } from './node-binary.mjs'
 import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm run bench -- [options]
 
-Measures Intake and small baseline services, in about seven minutes (tools/bench/README.md).
+Measures Intake and small baseline services, in about ten minutes (tools/bench/README.md).
   --suite <names>      separated by commas; default: all
   --rounds <n>         turns in comparisons with a limit
   --seconds <n>        length of the load in a round
@@ -17,4 +18,7 @@ Exit codes: 0 all events were visible exactly once, 1 they were not, or somethin
 
 await onNodeOfImages()
 await bootstrap('tools/bench')
+const [[oldest]] = nodeLines()
+const folder = join(root, 'tools', 'bench', '.cache', `node-${oldest}`)
+process.env.BENCH_OLDEST_NODE = join(installNode(oldest, folder), 'node')
 await import('../bench/dist/main.js')

@@ -12,6 +12,8 @@ import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 const turnsTogether = 2
+/** The oldest Node that Intake supports; tools/scripts/bench.mjs installs it. */
+const oldestNode = process.env['BENCH_OLDEST_NODE'] ?? process.execPath
 const compared = ['intake', 'bare', 'durable', 'naive'] as const satisfies VariantName[]
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one gateway and one worker process per
@@ -25,22 +27,26 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   for (const variant of variants) {
     await measureRound(bench, variant, demand(bench.options.warmUpSeconds))
   }
-  const measure = (turns: number, workersLater: boolean) =>
-    measureEach(abbaOrder(variants, turns), async (variant) => {
+  const measure = (measured: Variant[], turns: number, workersLater: boolean) =>
+    measureEach(abbaOrder(measured, turns), async (variant) => {
       const load = demand(bench.options.seconds)
       const round = await measureRound(bench, variant, load, { workersLater })
       bench.say(`capacity: ${describe(round)}${workersLater ? ', worker later' : ''}`)
       return round
     })
-  const together = await measure(turnsTogether, false)
-  const apart = await measure(bench.options.rounds, true)
+  const together = await measure(variants, turnsTogether, false)
+  const apart = await measure(variants, bench.options.rounds, true)
   for (const variant of variants) await variant.stop()
+  const oldest = await bench.start('intake', { node: oldestNode })
+  await measureRound(bench, oldest, demand(bench.options.warmUpSeconds))
+  const onOldest = await measure([oldest], turnsTogether, true)
+  await oldest.stop()
   const ratiosTogether = capacityRatios(costsByTurn(together))
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
     method,
-    tables: [costTable('All at once', together), costTable('One after the other', apart)],
+    tables: [costTable('All at once', together), costTable('One after the other', apart, onOldest)],
     checks: capacityRatios(costsByTurn(apart)).map(({ item, what, values, limit }, index) => ({
       item,
       what,
@@ -78,11 +84,14 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
   )
 }
 
-function costTable(when: string, rounds: Round[]): Table {
+function costTable(when: string, rounds: Round[], onOldestNode: Round[] = []): Table {
   return {
     title: `${when}: events per second, and microseconds of CPU per event`,
     head: ['variant', ...costHead],
-    rows: compared.map((name) => [name, ...costs(roundsOf(rounds, name))]),
+    rows: [
+      ...compared.map((name) => [name, ...costs(roundsOf(rounds, name))]),
+      ...(onOldestNode.length === 0 ? [] : [['intake, oldest Node', ...costs(onOldestNode)]]),
+    ],
     note: `Rounds of each variant: ${rounds.length / compared.length}. Delivered: until the last row is visible. The load generator shares the machine.`,
   }
 }

@@ -2,6 +2,7 @@ import { capacity } from './capacity.ts'
 import { feedback } from './feedback.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
+import { peers } from './peers.ts'
 import { shapes } from './shapes.ts'
 import type { Suite } from './suite.ts'
 
@@ -11,4 +12,5 @@ export const suites: Readonly<Record<string, Suite>> = {
   outage,
   shapes,
   feedback,
+  peers,
 }
