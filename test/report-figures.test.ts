@@ -56,7 +56,6 @@ const pages: Record<string, string[]> = {
     `| 1.3 KB, by 10 | ${inBatches(10)} |`,
     `| 1.3 KB, by 100 | ${inBatches(100)} |`,
     `10,000 × ${ofBody('1300', 'gateway')} ÷ 500,000`,
-    `had ${median('### All at once: events', 'intake', 'gateway')} for 1.3 KB`,
     `takes ${cell('### Forms', 'gateway CPU, ms/form', 'value')} ms of CPU`,
     `One worker stored ${drained('rows/s')} rows per second, ${ofDirect} what direct inserts`,
     `with ${drained('worker CPU at saturation, µs/row')} µs of CPU per row`,
