@@ -164,6 +164,17 @@ t.test('every change of a key changes the revision', async (t) => {
   await redis.set('{intake}:installation', 'test')
 })
 
+t.test('a reading keeps the keys that are unchanged', async (t) => {
+  const { key } = await store.create({ name: 'kept' })
+  const { key: other } = await store.create({ name: 'other' })
+  const { keys: before } = await store.load()
+  await store.set(other.id, { name: 'renamed' })
+  const { keys: after } = await store.load(before)
+  const find = (keys: typeof before, id: string) => [...keys.values()].find((one) => one.id === id)
+  t.equal(find(after, key.id), find(before, key.id))
+  t.match(find(after, other.id), { name: 'renamed' })
+})
+
 t.test('the process does other work while many keys are read', async (t) => {
   const { key } = await store.create({ name: 'many' })
   const entries = Array.from(

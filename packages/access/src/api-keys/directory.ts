@@ -44,7 +44,7 @@ export function watchApiKeys(options: {
       // If a key changes after the revision was read, the next poll sees another revision.
       const revision = await store.revision()
       if (revision === knownRevision && clock.now() < rereadAt) return
-      const { keys: readable, unreadable } = await store.load()
+      const { keys: readable, unreadable } = await store.load(keys)
       for (const secretHash of unreadable.keys()) {
         const known = keys?.get(secretHash)
         if (known !== undefined) readable.set(secretHash, known)

@@ -41,8 +41,13 @@ export interface ApiKeyStore {
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
   /** Changes with each change of a key. Rejects when Redis has lost its data. */
   revision(): Promise<string>
-  /** Reads all keys, in turns that do not block. Rejects when Redis has lost its data. */
-  load(): Promise<StoredKeys>
+  /**
+   * Reads all keys, in turns that do not block. Rejects when Redis has lost its data.
+   *
+   * @param known the keys as read before; unchanged ones are kept, so that a reading of many leaves
+   * little garbage
+   */
+  load(known?: ReadonlyMap<string, ApiKey>): Promise<StoredKeys>
 }
 
 export interface StoredKeys {
@@ -157,16 +162,18 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
     },
 
     revision: () => readRevision(redis),
-    load: () => load(redis),
+    load: (known) => load(redis, known),
   }
 }
 
-async function load(redis: Redis): Promise<StoredKeys> {
+async function load(redis: Redis, known?: ReadonlyMap<string, ApiKey>): Promise<StoredKeys> {
   const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
   let inTurn = 0
   for (const [field, json] of await readInstallationHash(redis, redisKey)) {
     if (++inTurn % parsedPerTurn === 0) await nextTurn()
-    const key = parseKey(json)
+    const before = known?.get(field)
+    const isUnchanged = before !== undefined && printKey(before) === json
+    const key = isUnchanged ? before : parseKey(json)
     if (key !== undefined) stored.keys.set(field, key)
     else stored.unreadable.set(field, nameOf(field, json))
   }
