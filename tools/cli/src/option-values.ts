@@ -32,3 +32,9 @@ export function timeOption(text: string): Date {
   if (time === undefined) throw new InvalidArgumentError(`It must be ${timeForm}.`)
   return time
 }
+
+/** The applications of a pattern such as `com.example.*` are not known, so it is refused. */
+export function wholeBundle(text: string): string {
+  if (text !== '' && !text.includes('*')) return text
+  throw new InvalidArgumentError('Name one application by its whole bundle identifier.')
+}

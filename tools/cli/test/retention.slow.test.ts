@@ -50,7 +50,7 @@ t.test('nothing is dropped by default', async (t) => {
 
 t.test('whole months are dropped when their last moment is too old', async (t) => {
   t.equal(await set('logs', '90d'), 'logs\t90d\n')
-  t.equal((await policy.load())!.retentionDays.logs, 90, 'gateways know it at once')
+  t.equal((await policy.load())!.retention.logs.days, 90, 'gateways know it at once')
   const times = ['06-30T23:59:59.999', '07-01T00:00:00.000', '07-31T23:59:59.999']
   await insert(
     'logs',
@@ -61,11 +61,10 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.equal(await rowsOf('logs'), 2, 'a month is kept whole until it is over')
   t.match(await apply(end + days90), { logs: ['202607'] })
   t.equal(await rowsOf('logs_raw'), 0)
-  t.equal((await policy.load())!.droppedUntilMs.logs, end, 'gateways refuse what may come back')
+  t.equal((await policy.load())!.retention.logs.droppedUntilMs, end, 'gateways refuse what may come back')
   await set('logs', 'never')
   t.match(await policy.load(), {
-    retentionDays: { logs: undefined },
-    droppedUntilMs: { logs: end },
+    retention: { logs: { days: undefined, droppedUntilMs: end } },
   })
   await set('logs', '90d')
 })
@@ -191,7 +190,7 @@ t.test('an application with a shorter period loses its rows by days, others do n
     t.equal(stdout, `${kind}\t30d\t${bundle_identifier}\n`)
   }
   const known = (await policy.load())!
-  t.equal(known.applicationRetention.logs.get(bundle_identifier)?.days, 30, 'gateways know it')
+  t.equal(known.retention.logs.applications.get(bundle_identifier)?.days, 30, 'gateways know it')
   const now = '2026-11-20T10:00:00.000Z'
   const [old, kept] = ['2026-10-20T23:59:59.999Z', '2026-10-21T00:00:00.000Z']
   const received_at = '2026-11-14T12:00:00.000Z'
@@ -238,7 +237,7 @@ t.test('an application with a shorter period loses its rows by days, others do n
   t.same(left, [undefined, picture, picture])
   t.equal(await eventsOf(bundle_identifier), 2, 'its counts are kept')
   t.equal(
-    (await policy.load())!.applicationRetention.logs.get(bundle_identifier)?.droppedUntilMs,
+    (await policy.load())!.retention.logs.applications.get(bundle_identifier)?.droppedUntilMs,
     Date.parse(kept),
     'gateways refuse what may come back',
   )
@@ -279,7 +278,7 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
   await policy.setRetention('logs', undefined, 'com.example.short')
   t.match((await intake(['doctor'])).stdout, /Gateways do not know the retention of logs/)
   await withoutPause(t, () => apply('2026-11-20T10:00:00.000Z'))
-  const { logs } = (await policy.load())!.applicationRetention
+  const logs = (await policy.load())!.retention.logs.applications
   t.equal(logs.get('com.example.gone')?.days, undefined)
   t.equal(logs.get('com.example.short')?.days, 30)
 
@@ -297,7 +296,7 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
   for (const kind of ['logs', 'feedback']) t.not(await set(kind, 'general', ...bundle), '')
   t.notMatch((await intake(['retention', 'show'])).stdout, 'com.example.short')
   t.equal(
-    (await policy.load())!.applicationRetention.logs.get('com.example.short')?.days,
+    (await policy.load())!.retention.logs.applications.get('com.example.short')?.days,
     undefined,
   )
 })

@@ -7,21 +7,19 @@ import { revisionKey } from '../revision.ts'
 export const retentionKey = '{intake}:retention'
 
 export interface Retention {
-  retentionDays: Record<RecordKind, number | undefined>
+  /** Undefined: without limit, or of an application: the general period applies. */
+  days: number | undefined
   /**
    * Records before this moment, in ms since 1970, may have been dropped. If it cannot be read it is
-   * Infinity: then all before the current month count as dropped.
+   * Infinity: then all before the current month count as dropped, of an application all before the
+   * current day.
    */
-  droppedUntilMs: Record<RecordKind, number>
-  /** The applications whose records are or were kept for a shorter period, by identifier. */
-  applicationRetention: Record<RecordKind, ReadonlyMap<string, ApplicationRetention>>
+  droppedUntilMs: number
 }
 
-export interface ApplicationRetention {
-  /** Undefined: the general period applies. */
-  days: number | undefined
-  /** As in `Retention`. If it cannot be read, all records before the current day count as dropped. */
-  droppedUntilMs: number
+export interface KindRetention extends Retention {
+  /** Those whose records are or were kept for a shorter period, by identifier. */
+  applications: ReadonlyMap<string, Retention>
 }
 
 const daysField = (kind: RecordKind, bundle?: string) =>
@@ -65,7 +63,7 @@ export async function storeDropped(
 export function parseRetention(
   stored: ReadonlyMap<string, string>,
   onUnreadable: (field: string) => void,
-): Retention {
+): Record<RecordKind, KindRetention> {
   const numberOf = (field: string): number | undefined => {
     const text = stored.get(field) ?? '0'
     if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -74,25 +72,17 @@ export function parseRetention(
   }
   // Unlimited if it cannot be read. Even then, `dropped-until` keeps gateways from storing repeats
   // of dropped records.
-  const read = (kind: RecordKind, bundle?: string): ApplicationRetention => ({
+  const read = (kind: RecordKind, bundle?: string): Retention => ({
     days: numberOf(daysField(kind, bundle)) || undefined,
     droppedUntilMs: numberOf(droppedField(kind, bundle)) ?? Infinity,
   })
-  const applicationRetention = {
-    logs: new Map<string, ApplicationRetention>(),
-    feedback: new Map<string, ApplicationRetention>(),
+  const readKind = (kind: RecordKind): KindRetention => {
+    const applications = new Map<string, Retention>()
+    for (const field of stored.keys()) {
+      const [, found, bundle = ''] = applicationField.exec(field) ?? []
+      if (found === kind && !applications.has(bundle)) applications.set(bundle, read(kind, bundle))
+    }
+    return { ...read(kind), applications }
   }
-  for (const field of stored.keys()) {
-    const [, kind, bundle = ''] = applicationField.exec(field) ?? []
-    if (kind !== 'logs' && kind !== 'feedback') continue
-    const found = applicationRetention[kind]
-    if (!found.has(bundle)) found.set(bundle, read(kind, bundle))
-  }
-  const logs = read('logs')
-  const feedback = read('feedback')
-  return {
-    retentionDays: { logs: logs.days, feedback: feedback.days },
-    droppedUntilMs: { logs: logs.droppedUntilMs, feedback: feedback.droppedUntilMs },
-    applicationRetention,
-  }
+  return { logs: readKind('logs'), feedback: readKind('feedback') }
 }

@@ -1,12 +1,14 @@
+import type { RecordKind } from '@intake/contract'
 import { readInstallationHash, type Redis } from '@intake/redis'
 import { parseEntries } from '../change.ts'
 import { readRevision } from '../revision.ts'
 import { parseRule, type Rule } from '../rules/rule.ts'
-import { parseRetention, retentionKey, type Retention } from './retention.ts'
+import { parseRetention, retentionKey, type KindRetention } from './retention.ts'
 import { readSalt, rulesKey, secretField } from './secret.ts'
 import { isEarlierHash, suppressedKey } from './suppression.ts'
 
-export interface StoredPolicy extends Retention {
+export interface StoredPolicy {
+  retention: Record<RecordKind, KindRetention>
   /** The installation's mark: the salt in hashes of senders that an earlier version suppressed. */
   salt: string
   /** Changes with each change of the policy, and of the API keys. */
@@ -49,7 +51,7 @@ export async function readPolicy(redis: Redis, known?: string): Promise<StoredPo
     unreadable.push(`the field ${field} of ${retentionKey}`),
   )
   return {
-    ...retention,
+    retention,
     salt,
     revision,
     suppressed,

@@ -1,7 +1,7 @@
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
-import type { ApplicationRetention } from './retention.ts'
+import type { Retention } from './retention.ts'
 import type { PolicyStore } from './store.ts'
 import type { StoredPolicy } from './stored-policy.ts'
 import {
@@ -41,7 +41,7 @@ const beginningOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayM
 
 /** @param latest returns the latest moment before which records can have been dropped */
 function keptMs(
-  { days = Infinity, droppedUntilMs }: ApplicationRetention,
+  { days = Infinity, droppedUntilMs }: Retention,
   nowMs: number,
   latest: (nowMs: number) => number,
 ): number {
@@ -92,13 +92,14 @@ export function watchPolicy(options: {
     isLoaded: () => policy !== undefined,
     retentionMs(kind, bundleIdentifier) {
       if (policy === undefined) return undefined
-      const { [kind]: days } = policy.retentionDays
-      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
-      const own = policy.applicationRetention[kind].get(bundleIdentifier)
-      if (days === undefined && droppedUntilMs === 0 && own === undefined) return undefined
+      const general = policy.retention[kind]
+      const own = general.applications.get(bundleIdentifier)
+      if (general.days === undefined && general.droppedUntilMs === 0 && own === undefined) {
+        return undefined
+      }
       const nowMs = wallMs()
       const ms = Math.min(
-        keptMs({ days, droppedUntilMs }, nowMs, beginningOfMonth),
+        keptMs(general, nowMs, beginningOfMonth),
         own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
       )
       return ms === Infinity ? undefined : ms

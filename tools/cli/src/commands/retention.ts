@@ -1,8 +1,12 @@
 import { plural } from '@intake/runtime'
 import {
+  findExpired,
+  monthlyKinds,
+  readExpiry,
   readPeriods,
   retentionKinds,
   writePeriod,
+  type Expired,
   type RetentionKind,
   type Services,
 } from '@intake/records'
@@ -12,8 +16,8 @@ import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
-import { findExpired, readExpiry, type Expired } from '../retention/find-expired.ts'
 import { noteChange } from '../journal.ts'
+import { wholeBundle } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { print, printJson, printRow } from '../print.ts'
@@ -33,7 +37,7 @@ export function define(retention: Command): void {
     .addArgument(
       new Argument('<period>', '90d, never, or with --bundle: general').argParser(parsePeriod),
     )
-    .option('--bundle <identifier>', 'only records of this application')
+    .option('--bundle <identifier>', 'only records of this application', wholeBundle)
     .description('keep records for this long; nothing is dropped until intake retention apply')
     .addHelpText('after', guide)
     .action((kind: RetentionKind, period: Period, { bundle }: { bundle?: string }) =>
@@ -68,7 +72,7 @@ export function define(retention: Command): void {
     .action(({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) =>
       withServices(async (services) => {
         const report = dryRun
-          ? await findExpired(services, await readExpiry(services, new Date()))
+          ? await findExpired(services, await readExpiry(services.clickhouse, new Date()))
           : await applyRetention(services, { progress: createProgress() })
         if (json) return printJson({ dryRun, ...report })
         printReport(report, dryRun)
@@ -77,7 +81,7 @@ export function define(retention: Command): void {
 }
 
 function printReport(report: Expired, dryRun: boolean): void {
-  for (const kind of [...kinds, 'counts'] as const) {
+  for (const kind of monthlyKinds) {
     const months = report[kind].join(' ') || 'none'
     print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
   }
@@ -90,27 +94,21 @@ function printReport(report: Expired, dryRun: boolean): void {
   print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
 }
 
-interface Period {
-  /** The number of days after which data is dropped; undefined if never. */
-  days: number | undefined
-  /** Whether the general period shall apply to an application. */
-  isGeneral: boolean
-}
+/** A number of days, or for an application `general`. */
+type Period = number | 'never' | 'general'
 
 async function set(
   { clickhouse, redis }: Services,
   choice: { kind: RetentionKind; bundle: string | undefined; period: Period },
 ): Promise<void> {
   const { kind, bundle, period } = choice
-  const { days, isGeneral } = period
+  const days = typeof period === 'number' ? period : undefined
   const recordKind = kinds.find((one) => one === kind)
   const { general, applications } = await readPeriods(clickhouse)
   if (bundle === undefined) {
-    if (isGeneral) throw new UsageError('general is for one application: add --bundle.')
+    if (period === 'general') throw new UsageError('general is for one application: add --bundle.')
   } else if (recordKind === undefined) throw new UsageError('--bundle is for logs and feedback.')
-  else if (bundle === '' || bundle.includes('*')) {
-    throw new UsageError('Name one application by its whole bundle identifier.')
-  } else if (!isGeneral && (days ?? Infinity) >= (general[kind] ?? Infinity)) {
+  else if (period !== 'general' && (days ?? Infinity) >= (general[kind] ?? Infinity)) {
     throw new UsageError(
       `The period of an application must be shorter than the general one (${describe(general[kind])}). ` +
         'general removes it.',
@@ -134,10 +132,9 @@ async function set(
 }
 
 function parsePeriod(text: string): Period {
-  if (text === 'never' || text === 'general')
-    return { days: undefined, isGeneral: text === 'general' }
+  if (text === 'never' || text === 'general') return text
   const days = Number(/^(\d+)d$/.exec(text)?.[1])
-  if (days >= 1 && days <= daysMax) return { days, isGeneral: false }
+  if (days >= 1 && days <= daysMax) return days
   throw new InvalidArgumentError(`Give a number of days (1d to ${daysMax}d), never or general.`)
 }
 

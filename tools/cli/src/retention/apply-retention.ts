@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import {
-  deleteExpiredDeadLetters,
-  deleteExpiredRows,
-  dropMonths,
+  dropExpired,
+  findExpired,
   keepCounts,
   noteErasure,
-  removeObjects,
+  readExpiry,
   type Dropped,
+  type Expired,
+  type Expiry,
   type Services,
 } from '@intake/records'
 import { kinds } from '@intake/contract'
@@ -15,16 +16,6 @@ import { confirmChange } from '../confirm-change.ts'
 import { noteChange } from '../journal.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { correctPolicy } from './correct-policy.ts'
-import {
-  expiredPrefixes,
-  findExpired,
-  readExpiry,
-  type Expired,
-  type Expiry,
-} from './find-expired.ts'
-
-/** For rewriting a month of one table. */
-const rewriteTimeoutMs = 60 * 60_000
 
 /**
  * Drops data that is older than its retention period. Resolves to a report of what was dropped,
@@ -38,11 +29,11 @@ export async function applyRetention(
   services: Services,
   options: { now?: Date; progress?: (sentence: string) => void } = {},
 ): Promise<Expired> {
-  const { clickhouse, redis, objects } = services
+  const { clickhouse, redis } = services
   const { now = new Date(), progress = () => {} } = options
   if (await correctPolicy(services)) await untilGatewaysKnow(progress)
 
-  const expiry = await readExpiry(services, now)
+  const expiry = await readExpiry(clickhouse, now)
   await noteDropped(services, expiry)
   const expired = await findExpired(services, expiry)
   const { logs, feedback, counts, applications, deadLetters } = expired
@@ -59,26 +50,8 @@ export async function applyRetention(
     progress('counting what is dropped')
     await keepCounts(clickhouse, uncounted, (reason) => progress(`it cannot be counted: ${reason}`))
   }
-  for (const kind of [...kinds, 'counts'] as const) {
-    await dropMonths(clickhouse, kind, expired[kind])
-  }
-  const dropped = { ...expired, objects: 0 }
-  for (const prefix of expiredPrefixes(expiry.before.feedback)) {
-    dropped.objects += await removeObjects(objects, prefix)
-  }
-  for (const scope of expiry.applications) {
-    const ofScope = applications.filter(
-      (one) => one.kind === scope.kind && scope.bundles.includes(one.bundleIdentifier),
-    )
-    if (ofScope.length === 0) continue
-    progress(`deleting ${scope.kind} of ${scope.bundles.join(', ')}`)
-    dropped.objects += await deleteExpiredRows(services, scope, {
-      months: [...new Set(ofScope.map(({ month }) => month))],
-      timeoutMs: rewriteTimeoutMs,
-    })
-  }
-  const failedBefore = expiry.before['dead-letters']
-  if (deadLetters > 0 && failedBefore) await deleteExpiredDeadLetters(clickhouse, failedBefore)
+  const objects = await dropExpired(services, expiry, { expired, progress })
+  const dropped = { ...expired, objects }
   await note(dropped, new Date())
   return dropped
 }
@@ -88,8 +61,7 @@ async function noteDropped({ redis }: Services, { before, applications }: Expiry
   const policy = createPolicyStore({ redis })
   await confirmChange(redis, async () => {
     for (const kind of kinds) {
-      const end = before[kind]
-      if (end !== undefined) await policy.noteDropped(kind, monthOf(end))
+      if (before[kind] !== undefined) await policy.noteDropped(kind, before[kind])
     }
     for (const { kind, before: end, bundles } of applications) {
       for (const bundle of bundles) await policy.noteDropped(kind, end, bundle)
@@ -99,10 +71,9 @@ async function noteDropped({ redis }: Services, { before, applications }: Expiry
 
 /** The logs that are dropped before their counts. */
 function droppedWithoutCounts({ before, applications }: Expiry, expired: Expired): Dropped[] {
-  const areMonths = expired.logs.length > 0 && before.logs?.getTime() !== before.counts?.getTime()
-  const all = areMonths && before.logs !== undefined ? [{ before: monthOf(before.logs) }] : []
+  const { logs, counts } = before
+  const areMonths = expired.logs.length > 0 && logs?.getTime() !== counts?.getTime()
+  const all = areMonths && logs !== undefined ? [{ before: logs }] : []
   const isOfApplications = expired.applications.some(({ kind }) => kind === 'logs')
   return isOfApplications ? [...all, ...applications.filter(({ kind }) => kind === 'logs')] : all
 }
-
-const monthOf = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))

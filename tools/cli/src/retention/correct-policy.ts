@@ -20,8 +20,9 @@ export const findDifferences = (policy: StoredPolicy, periods: Periods): Differe
     for (const one of periods.applications) {
       if (one.kind === kind) valid.set(one.bundleIdentifier, one.days)
     }
-    const known: PeriodOf = new Map([[undefined, policy.retentionDays[kind]]])
-    for (const [bundle, { days }] of policy.applicationRetention[kind]) known.set(bundle, days)
+    const { days: general, applications } = policy.retention[kind]
+    const known: PeriodOf = new Map([[undefined, general]])
+    for (const [bundle, { days }] of applications) known.set(bundle, days)
     return [...new Set([...valid.keys(), ...known.keys()])]
       .filter((bundle) => known.get(bundle) !== valid.get(bundle))
       .map((bundle) => ({ kind, bundle, days: valid.get(bundle) }))
