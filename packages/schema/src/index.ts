@@ -24,8 +24,8 @@ export {
   removable,
   replaceable,
 } from './analysts/analyst.ts'
-export { type AnalystState, defineAnalyst, defineAnalysts, dropAnalyst } from './analysts/define.ts'
+export { defineAnalyst, defineAnalysts, dropAnalyst } from './analysts/define.ts'
 export { findDifferencesOfAnalysts } from './analysts/inspect.ts'
 export { removalSql, rightsSql, rightsXml } from './analysts/rights.ts'
-export { readAnalysts, writeAnalyst } from './analysts/store.ts'
+export { findAnalyst, readAnalysts, writeAnalyst } from './analysts/store.ts'
 export { viewsOf } from './analysts/views.ts'

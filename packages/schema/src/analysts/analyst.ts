@@ -42,6 +42,9 @@ export const databaseOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_$
 export const rowsDatabaseOf = (analyst: Pick<Analyst, 'name'>): string =>
   `${databaseOf(analyst)}_ROWS`
 
+export const databasesOf = (analyst: Pick<Analyst, 'name'>, cluster?: string): string[] =>
+  cluster === undefined ? [databaseOf(analyst)] : [rowsDatabaseOf(analyst), databaseOf(analyst)]
+
 /**
  * The user with whose rights the views read. Nobody can log in as this user: no password has the
  * hash, and no address is allowed. It has a hyphen, so it is never the user of another analyst.

@@ -1,39 +1,31 @@
 import { ClickHouseError, explainDefinition, type ClickHouse } from '@intake/clickhouse'
 import { statementsOf } from '../definitions/definition.ts'
 import { systemTable } from '../cluster/names.ts'
-import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
+import { databaseOf, databasesOf, definerOf, type Analyst } from './analyst.ts'
 import { findAnalystDifferences } from './inspect.ts'
 import { onCluster, removalSql, rightsSql } from './rights.ts'
 import { makePseudonymKey, readAnalysts } from './store.ts'
 import { rowTablesOf, viewsOf } from './views.ts'
 
-/**
- * What has become of a definition.
- * - `defined`: the analyst can log in and sees the views.
- * - `users-missing`: the owner may not make users, so an administrator has to (`rightsSql`, or the
- *   file of `rightsXml`); then `defineAnalyst` again makes the views.
- * - `rights-differ`: the same, but the users exist with other rights. The views are defined.
- */
-export type AnalystState = 'defined' | 'users-missing' | 'rights-differ'
-
 /** Codes for a user who may not change users, and for users in a file. */
 const noRightCodes: ReadonlySet<number | undefined> = new Set([495, 497, 514])
 
-/** It can be repeated, also after a crash in the middle. */
-export async function defineAnalyst(
-  clickhouse: ClickHouse,
-  analyst: Analyst,
-): Promise<AnalystState> {
+/**
+ * It can be repeated, also after a crash in the middle. Resolves to false if the users are missing or
+ * have other rights, and the owner may not make them. Then an administrator has to (`rightsSql`, or
+ * the file of `rightsXml`). Views of missing users are defined by another call after that.
+ */
+export async function defineAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   if (analyst.pseudonyms.length > 0) await makePseudonymKey(clickhouse)
   await tryStatements(clickhouse, rightsSql(analyst, clickhouse.cluster))
-  if (!(await findUser(clickhouse, definerOf(analyst))).isEverywhere) return 'users-missing'
+  const { users, servers } = await countUsers(clickhouse, definerOf(analyst))
+  if (users < servers) return false
   for (const statement of await viewSql(clickhouse, analyst)) {
     await clickhouse.command(statement).catch((error: unknown) => {
       throw explainDefinition(error, statement)
     })
   }
-  const differences = await findAnalystDifferences(clickhouse, analyst)
-  return differences.length === 0 ? 'defined' : 'rights-differ'
+  return (await findAnalystDifferences(clickhouse, analyst)).length === 0
 }
 
 /** Defines analysts who are not as they should be. `waiting` ones need an administrator. */
@@ -43,8 +35,8 @@ export async function defineAnalysts(
   const result: { defined: string[]; waiting: string[] } = { defined: [], waiting: [] }
   for (const analyst of await readAnalysts(clickhouse)) {
     if ((await findAnalystDifferences(clickhouse, analyst)).length === 0) continue
-    const state = await defineAnalyst(clickhouse, analyst)
-    result[state === 'defined' ? 'defined' : 'waiting'].push(analyst.name)
+    const isDefined = await defineAnalyst(clickhouse, analyst)
+    result[isDefined ? 'defined' : 'waiting'].push(analyst.name)
   }
   return result
 }
@@ -52,11 +44,11 @@ export async function defineAnalysts(
 /** Removes the users only if the owner may. Resolves to whether no user is left. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   const { cluster } = clickhouse
-  const rows = cluster === undefined ? [] : [rowsDatabaseOf(analyst)]
-  for (const database of [databaseOf(analyst), ...rows])
+  for (const database of databasesOf(analyst, cluster)) {
     await clickhouse.command(`DROP DATABASE IF EXISTS ${database}${onCluster(cluster)} SYNC`)
+  }
   await tryStatements(clickhouse, removalSql(analyst, cluster))
-  return !(await findUser(clickhouse, databaseOf(analyst))).isAnywhere
+  return (await countUsers(clickhouse, databaseOf(analyst))).users === 0
 }
 
 /** Returns the SQL that makes the database and exactly the views of an analyst. */
@@ -74,9 +66,8 @@ async function viewSql(
   )
   const surplus = existing.filter(({ name }) => !views.some((view) => view.name === name))
   const definer = `\`${definerOf(analyst)}\``
-  const rows = cluster === undefined ? [] : [rowsDatabaseOf(analyst)]
   return [
-    ...[...rows, database].map((name) => `CREATE DATABASE IF NOT EXISTS ${name}${on}`),
+    ...databasesOf(analyst, cluster).map((name) => `CREATE DATABASE IF NOT EXISTS ${name}${on}`),
     ...rowTablesOf(analyst, cluster).flatMap(({ table, engine, view, select }) => [
       `CREATE OR REPLACE VIEW ${view}${on} DEFINER = ${definer} SQL SECURITY DEFINER AS ${select}`,
       `CREATE OR REPLACE TABLE ${table}${on} AS ${view}\nENGINE = ${engine}`,
@@ -95,15 +86,14 @@ async function tryStatements(clickhouse: ClickHouse, statements: readonly string
 }
 
 /** On how many servers there is a user: only those of a cluster can differ. */
-async function findUser(
+async function countUsers(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   name: string,
-): Promise<{ isEverywhere: boolean; isAnywhere: boolean }> {
+): Promise<{ users: number; servers: number }> {
   const [found] = await clickhouse.query<{ users: number; servers: number }>(
     `SELECT (SELECT count() FROM ${systemTable(clickhouse, 'users')} WHERE name = {name:String}) AS users,
        (SELECT count() FROM ${systemTable(clickhouse, 'one')}) AS servers`,
     { name },
   )
-  const { users = 0, servers = 1 } = found ?? {}
-  return { isEverywhere: users >= servers, isAnywhere: users > 0 }
+  return found ?? { users: 0, servers: 1 }
 }

@@ -2,7 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { systemTable } from '../cluster/names.ts'
 import { isSameQuery } from '../inspect/columns.ts'
 import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
-import { usersOf } from './rights.ts'
+import { profile, usersOf } from './rights.ts'
 import { readAnalysts } from './store.ts'
 import { rowTablesOf, viewsOf } from './views.ts'
 
@@ -49,7 +49,7 @@ const nameOfServer = (cluster?: string) =>
 
 function expectedFacts(analyst: Analyst, cluster?: string): Facts {
   const facts: Facts = new Map()
-  for (const { name, profile, tables, policies } of usersOf(analyst, cluster)) {
+  for (const { name, tables, policies } of usersOf(analyst, cluster)) {
     facts.set(`the user ${name}`, '')
     facts.set(`the profile ${profile} of ${name}`, '')
     for (const table of tables) facts.set(`the right of ${name} to SELECT ON ${table}`, '')

@@ -16,11 +16,16 @@ const storedTables = (cluster?: string) =>
 /** A hash that no password is known to have. */
 const noPassword = '0'.repeat(64)
 
+/**
+ * The profile of both users. ClickHouse does not check the settings of subqueries. In a view, it
+ * leaves out those that the definer may not change.
+ */
+export const profile = 'analyst'
+
 interface User {
   name: string
   passwordSha256: string
   canConnect: boolean
-  profile: string
   /** What the user may read. */
   tables: readonly string[]
   /** The condition on the rows of some tables, which are all in one database. */
@@ -37,9 +42,6 @@ export const usersOf = (analyst: Analyst, cluster?: string): User[] => [
     name: definerOf(analyst),
     passwordSha256: noPassword,
     canConnect: false,
-    // ClickHouse does not check the settings of subqueries. In a view, it leaves out those that the
-    // definer may not change.
-    profile: 'analyst',
     tables: [
       ...storedTables(cluster),
       ...(cluster === undefined ? [] : [`${rowsDatabaseOf(analyst)}.*`]),
@@ -55,7 +57,6 @@ export const usersOf = (analyst: Analyst, cluster?: string): User[] => [
     name: databaseOf(analyst),
     passwordSha256: analyst.passwordSha256,
     canConnect: true,
-    profile: 'analyst',
     // system.parts and information_schema show only what the user may read.
     tables: [
       `${databaseOf(analyst)}.*`,
@@ -75,7 +76,7 @@ export function rightsSql(analyst: Analyst, cluster?: string): string[] {
   return [
     ...['CREATE USER IF NOT EXISTS', 'ALTER USER'].flatMap((verb) =>
       users.map(
-        ({ name, passwordSha256, canConnect, profile }) =>
+        ({ name, passwordSha256, canConnect }) =>
           `${verb} \`${name}\`${on} IDENTIFIED WITH sha256_hash BY '${passwordSha256}' HOST ${canConnect ? 'ANY' : 'NONE'} SETTINGS PROFILE '${profile}'`,
       ),
     ),
@@ -119,7 +120,7 @@ export function rightsXml(analyst: Analyst, network = '::/0', cluster?: string):
     return `    <${user.name}>
       <password_sha256_hex>${user.passwordSha256}</password_sha256_hex>
       <networks>${user.canConnect ? `<ip>${network}</ip>` : ''}</networks>
-      <profile>${user.profile}</profile>
+      <profile>${profile}</profile>
       <quota>default</quota>
       <grants>
 ${grants.join('')}      </grants>

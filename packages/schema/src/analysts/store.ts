@@ -9,6 +9,12 @@ export function readAnalysts(clickhouse: Pick<ClickHouse, 'query'>): Promise<Ana
   )
 }
 
+export const findAnalyst = async (
+  clickhouse: Pick<ClickHouse, 'query'>,
+  name: string,
+): Promise<Analyst | undefined> =>
+  (await readAnalysts(clickhouse)).find((analyst) => analyst.name === name)
+
 /** Stores a definition, which `defineAnalyst` and every setup apply. */
 export async function writeAnalyst(
   clickhouse: Pick<ClickHouse, 'command'>,

@@ -38,42 +38,37 @@ const sources: Readonly<Record<string, string>> = {
   attachment_count: 'attachments',
 }
 
-/** Whether the state of devices would tell if it has the device with a known UUID. */
-const revealsDevices = (column: string, { pseudonyms }: Analyst) =>
-  column === 'devices_state' && pseudonyms.includes('device_uuid')
-
 /**
  * Each selects from the view of all analysts. ClickHouse does not read what nobody selects. On a
  * cluster there is no `deletions`, because the rows of the shards are without deleted ones.
  */
 export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
-  return allDefinitions.flatMap((definition) => {
-    const { name, select } = definition
+  const { without, pseudonyms } = analyst
+  const isLeftOut = (column: string) =>
+    without.includes(sources[column] ?? column) ||
+    // The state of devices would tell if it has the device with a known UUID.
+    (column === 'devices_state' && pseudonyms.includes('device_uuid'))
+  const commentOn = (column: string, comment: string) => {
+    if (column === 'rules_since') return 'Always NULL: it is not known here.'
+    return pseudonyms.includes(column) ? replacedComment : comment
+  }
+  return allDefinitions.flatMap(({ name, comment, columns, select }) => {
     const needed = views[name]
-    if (
-      select === undefined ||
-      (cluster !== undefined && name === 'deletions') ||
-      needed?.some((column) => analyst.without.includes(column)) !== false
-    )
-      return []
-    const columns = Object.keys(definition.columns).filter(
-      (column) =>
-        !analyst.without.includes(sources[column] ?? column) && !revealsDevices(column, analyst),
-    )
-    const comments = Object.fromEntries(
-      columns.map((column) => [
-        column,
-        isReplaced(column, analyst) ? replacedComment : (definition.columns[column] ?? ''),
-      ]),
-    )
-    if ('rules_since' in comments) comments['rules_since'] = 'Always NULL: it is not known here.'
+    if (select === undefined || needed === undefined || needed.some(isLeftOut)) return []
+    if (name === 'deletions' && cluster !== undefined) return []
+    const shown = Object.entries(columns).filter(([column]) => !isLeftOut(column))
+    const inner = select.replace(rulesOfGaps, noRules)
+    const names = shown.map(([column]) => column)
     return [
       {
-        ...definition,
-        columns: comments,
+        name,
+        comment,
+        columns: Object.fromEntries(
+          shown.map(([column, text]) => [column, commentOn(column, text)]),
+        ),
         select: selectOf(
-          { ...definition, select: cluster === undefined ? select : fromShards(select, analyst) },
-          columns,
+          cluster === undefined ? inner : fromShards(inner, analyst),
+          names,
           analyst,
         ),
       },
@@ -106,22 +101,17 @@ const fromShards = (select: string, analyst: Analyst) =>
   )
 
 const replacedComment = 'A pseudonym: a keyed hash, the same in all views of this installation.'
-const isReplaced = (column: string, { pseudonyms }: Analyst) => pseudonyms.includes(column)
 
-function selectOf(
-  { name, select }: Definition & { select: string },
-  columns: readonly string[],
-  analyst: Analyst,
-): string {
-  const inner = name === 'gaps' ? select.replace(rulesOfGaps, noRules) : select
-  const shown = columns
-    .map((column) => (isReplaced(column, analyst) ? pseudonym(column) : `shown.${column}`))
-    .map((expression, place) => `${expression} AS ${columns[place]}`)
+function selectOf(inner: string, columns: readonly string[], { pseudonyms }: Analyst): string {
+  const isReplaced = (column: string) => pseudonyms.includes(column)
+  const shown = columns.map(
+    (column) => `${isReplaced(column) ? pseudonym(column) : `shown.${column}`} AS ${column}`,
+  )
   const from = `SELECT ${shown.join(', ')}
 FROM (
 ${inner}
 ) AS shown`
-  return columns.some((column) => isReplaced(column, analyst)) ? `${from}\n${withKey}` : from
+  return columns.some(isReplaced) ? `${from}\n${withKey}` : from
 }
 
 /** A scalar subquery would be a constant, which EXPLAIN prints to every reader of the view. */

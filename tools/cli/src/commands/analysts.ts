@@ -4,6 +4,7 @@ import {
   databaseOf,
   defineAnalyst,
   dropAnalyst,
+  findAnalyst,
   findAnalystFaults,
   readAnalysts,
   removable,
@@ -27,8 +28,8 @@ import { withRedis } from '../with-redis.ts'
 
 interface Options {
   bundle?: string[]
-  without?: string
-  pseudonym?: string
+  without?: string[]
+  pseudonym?: string[]
   json?: boolean
 }
 
@@ -84,19 +85,7 @@ function defineChanges(analysts: Command): void {
   analysts
     .command('remove <name>')
     .description("remove an analyst's views and users; records stay")
-    .action((name: string) =>
-      change(name, async (clickhouse, analyst) => {
-        await noteAnalyst('analyst-removed', analyst)
-        const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
-        await writeAnalyst(clickhouse, analyst, { isRemoved: true })
-        print(`Removed ${databaseOf(analyst)}.`)
-        if (isGone) return
-        note(
-          'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
-        )
-        note(printable(removalSql(analyst, clickhouse.cluster)))
-      }),
-    )
+    .action((name: string) => change(name, remove))
 }
 
 function defineReads(analysts: Command): void {
@@ -109,11 +98,9 @@ function defineReads(analysts: Command): void {
         const all = await readAnalysts(clickhouse)
         if (json) return printJson(all.map(describe))
         if (all.length === 0) return print('There are no analysts.')
-        const cells = all.map((one) => [
+        const cells = all.map(({ bundles, without, pseudonyms, ...one }) => [
           databaseOf(one),
-          one.bundles.join(' '),
-          one.without.join(' ') || '-',
-          one.pseudonyms.join(' ') || '-',
+          ...[bundles, without, pseudonyms].map((names) => names.join(' ') || '-'),
         ])
         print(formatTable([['USER', 'APPLICATIONS', 'WITHOUT', 'PSEUDONYMS'], ...cells]))
       }),
@@ -146,35 +133,37 @@ const addScope = (command: Command) =>
       '--bundle <identifiers...>',
       'applications; com.example.* is com.example. and what follows',
     )
-    .option('--without <columns>', 'columns to leave out, with commas between them')
-    .option('--pseudonym <columns>', 'columns to replace by a keyed hash, with commas between them')
+    .option('--without <columns>', 'columns to leave out, with commas between them', parseColumns)
+    .option(
+      '--pseudonym <columns>',
+      'columns to replace by a keyed hash, with commas between them',
+      parseColumns,
+    )
+
+const parseColumns = (text: string) =>
+  text
+    .split(',')
+    .map((column) => column.trim())
+    .filter(Boolean)
 
 type Scope = Pick<Analyst, 'bundles' | 'without' | 'pseudonyms'>
 
 const scopeOf = ({ bundle, without, pseudonym }: Options, preset: Scope): Scope => ({
   bundles: bundle ?? preset.bundles,
-  without: columnsOf(without) ?? preset.without,
-  pseudonyms: columnsOf(pseudonym) ?? preset.pseudonyms,
+  without: without ?? preset.without,
+  pseudonyms: pseudonym ?? preset.pseudonyms,
 })
 
-const columnsOf = (text?: string) =>
-  text
-    ?.split(',')
-    .map((column) => column.trim())
-    .filter(Boolean)
-
-const describe = (analyst: Analyst) => ({
-  name: analyst.name,
-  user: databaseOf(analyst),
-  database: databaseOf(analyst),
-  bundles: analyst.bundles,
-  without: analyst.without,
-  pseudonyms: analyst.pseudonyms,
+const describe = ({ passwordSha256: _, name, ...scope }: Analyst) => ({
+  name,
+  user: databaseOf({ name }),
+  database: databaseOf({ name }),
+  ...scope,
 })
 
 async function create(clickhouse: ClickHouse, name: string, options: Options): Promise<void> {
   const scope = scopeOf(options, { bundles: [], without: [], pseudonyms: [] })
-  const existing = (await readAnalysts(clickhouse)).find((one) => one.name === name)
+  const existing = await findAnalyst(clickhouse, name)
   // The same definition again finishes what was interrupted.
   if (existing && JSON.stringify(scopeOf({}, existing)) !== JSON.stringify(scope)) {
     throw new UsageError(`There is an analyst ${name}: change it with intake analysts set ${name}.`)
@@ -183,28 +172,21 @@ async function create(clickhouse: ClickHouse, name: string, options: Options): P
   await giveNewPassword(clickhouse, analyst, 'analyst-created', options.json)
 }
 
+type AnalystAction = Extract<JournalAction, `analyst-${string}`>
+
 async function giveNewPassword(
   clickhouse: ClickHouse,
   analyst: Analyst,
-  action: 'analyst-created' | 'analyst-password-set',
+  action: AnalystAction,
   json = false,
 ): Promise<void> {
   const password = randomBytes(24).toString('base64url')
-  const passwordSha256 = hash('sha256', password)
-  await store(clickhouse, { ...analyst, passwordSha256 }, action)
+  await store(clickhouse, { ...analyst, passwordSha256: hash('sha256', password) }, action)
   const database = databaseOf(analyst)
   const login = { user: database, password, database }
   if (json) return printJson(login)
   for (const [what, value] of Object.entries(login)) print(`${what}\t${value}`)
 }
-
-type AnalystAction = Extract<JournalAction, `analyst-${string}`>
-
-/** The entry has what the analyst may see, but no password. */
-const noteAnalyst = (action: AnalystAction, { name, bundles, without, pseudonyms }: Analyst) =>
-  withRedis((redis) =>
-    noteChange(redis, { action, subject: name, detail: { bundles, without, pseudonyms } }),
-  )
 
 /** Stores a definition and applies it, as far as the owner may. Says what is left to do. */
 async function store(
@@ -223,11 +205,11 @@ async function store(
   await noteAnalyst(action, analyst)
   await writeAnalyst(clickhouse, analyst)
   const isEmbedded = await writeUserFile(analyst)
-  const state = await defineAnalyst(clickhouse, analyst)
+  const isDefined = await defineAnalyst(clickhouse, analyst)
   if (isEmbedded) {
     note("With file(), users of npm start's own engine can read all its data: docs/analysts.md.")
   }
-  if (state === 'defined') return
+  if (isDefined) return
   note(
     "ClickHouse's user of CLICKHOUSE_URL may not make users. An administrator runs this (or takes intake analysts " +
       `show ${analyst.name} --xml), then run intake setup:`,
@@ -235,13 +217,31 @@ async function store(
   note(printable(rightsSql(analyst, clickhouse.cluster)))
 }
 
+async function remove(clickhouse: ClickHouse, analyst: Analyst): Promise<void> {
+  await noteAnalyst('analyst-removed', analyst)
+  const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
+  await writeAnalyst(clickhouse, analyst, { isRemoved: true })
+  print(`Removed ${databaseOf(analyst)}.`)
+  if (isGone) return
+  note(
+    'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
+  )
+  note(printable(removalSql(analyst, clickhouse.cluster)))
+}
+
+/** The entry has what the analyst may see, but no password. */
+const noteAnalyst = (
+  action: AnalystAction,
+  { name: subject, passwordSha256: _, ...detail }: Analyst,
+) => withRedis((redis) => noteChange(redis, { action, subject, detail }))
+
 const change = (
   name: string,
   work: (clickhouse: ClickHouse, analyst: Analyst) => Promise<void> | void,
 ) =>
   withClickHouse(
     async (clickhouse) => {
-      const analyst = (await readAnalysts(clickhouse)).find((one) => one.name === name)
+      const analyst = await findAnalyst(clickhouse, name)
       if (analyst === undefined) throw new UsageError(`There is no analyst ${name}.`)
       await work(clickhouse, analyst)
     },

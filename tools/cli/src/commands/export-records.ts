@@ -13,7 +13,7 @@ import {
   type Manifest,
 } from '@intake/records'
 import { plural } from '@intake/runtime'
-import { databaseOf, readAnalysts, readInstallation } from '@intake/schema'
+import { databaseOf, findAnalyst, readInstallation } from '@intake/schema'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { withClickHouse } from '../clickhouse.ts'
@@ -141,15 +141,11 @@ async function scopeOf(
   clickhouse: ClickHouse,
   { kind, bundle, analyst }: Options,
 ): Promise<ExportScope> {
-  const known = analyst === undefined ? [] : await readAnalysts(clickhouse)
-  const found = known.find(({ name }) => name === analyst)
-  if (analyst !== undefined && found === undefined)
-    throw new UsageError(`There is no analyst ${analyst}.`)
-  return {
-    kinds: kinds.filter((one) => kind.includes(one)),
-    bundles: (bundle ?? []).toSorted(),
-    database: found === undefined ? 'intake' : databaseOf(found),
-  }
+  const scope = { kinds: kind, bundles: (bundle ?? []).toSorted() }
+  if (analyst === undefined) return { ...scope, database: 'intake' }
+  const found = await findAnalyst(clickhouse, analyst)
+  if (found === undefined) throw new UsageError(`There is no analyst ${analyst}.`)
+  return { ...scope, database: databaseOf(found) }
 }
 
 async function withTarget(
