@@ -1,8 +1,7 @@
 import { hostname } from 'node:os'
 import { hash } from 'node:crypto'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
-import { dayMs } from '@intake/contract'
-import { readClickHouseClock, syncReplicas } from '@intake/schema'
+import { syncReplicas } from '@intake/schema'
 import { readPeriods } from '../retention/periods.ts'
 import {
   lockPath,
@@ -21,10 +20,10 @@ import {
   fingerprintChanges,
   readCorrections,
   readDeletions,
-  readFirstArrival,
   readFirstMonth,
   readPart,
   readVisibleUntil,
+  readWindowEnd,
   type Content,
 } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
@@ -135,15 +134,11 @@ async function makePlan(
   const { clickhouse, scope, rowsMax = 250_000 } = options
   const before = last?.manifest
   await syncReplicas(clickhouse, ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
-  const now = new Date(await readClickHouseClock(clickhouse)).toISOString()
   const from = before?.window.until ?? epoch
-  const first = await readFirstArrival(options, from)
-  const dayEndMs =
-    first === undefined ? Infinity : (Math.floor(Date.parse(first) / dayMs) + 1) * dayMs
-  const untilMs = Math.min(Date.parse(visible ?? from), dayEndMs)
-  const window = { from, until: new Date(Math.max(Date.parse(from), untilMs)).toISOString() }
+  const { now, until } = await readWindowEnd(options, { from, visible: visible ?? from })
+  const window = { from, until }
   const { changesFrom, isChanged } = await readChanges(options, before?.changes, now)
-  if (window.until === from && !isChanged) return undefined
+  if (until === from && !isChanged) return undefined
   const parts = scope.kinds.map((kind) =>
     divide(options, { kind, ...window }, { rowsMax, unitMs: 1_000 }),
   )
@@ -192,15 +187,16 @@ async function writeWindow(
   const { number, window, changes, changesFrom } = plan
   const files = await writeParts(options, plan)
   const times = { from: changesFrom, until: changes.until }
-  const deletions = await readDeletions(options, times)
-  const deletionFiles =
-    deletions.rows === 0 ? [] : [await put(target, `deletions/${number}.parquet`, deletions)]
-  const correctionFiles: ExportFile[] = []
+  const put = async (path: string, { bytes, ...content }: Content): Promise<ExportFile[]> => {
+    if (content.rows === 0) return []
+    await target.write(path, bytes)
+    return [{ path, ...content }]
+  }
+  const deletions = await put(`deletions/${number}.parquet`, await readDeletions(options, times))
+  const corrections: ExportFile[] = []
   for (const kind of last === undefined ? [] : scope.kinds) {
-    const arrivedBefore = window.from
-    const content = await readCorrections(options, { kind, times, arrivedBefore })
-    if (content.rows === 0) continue
-    correctionFiles.push(await put(target, `corrections/${number}-${kind}.parquet`, content))
+    const content = await readCorrections(options, { kind, times, arrivedBefore: window.from })
+    corrections.push(...(await put(`corrections/${number}-${kind}.parquet`, content)))
   }
   const manifest: Manifest = {
     number,
@@ -209,8 +205,8 @@ async function writeWindow(
     window,
     files,
     rows: sum(files),
-    deletions: changeFiles(deletionFiles),
-    corrections: changeFiles(correctionFiles),
+    deletions: changeFiles(deletions),
+    corrections: changeFiles(corrections),
     changes,
     previous:
       last === undefined ? null : { path: manifestPath(last.manifest.number), sha256: last.sha256 },
@@ -243,21 +239,14 @@ async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFil
       // A run that repeats this one writes the same files.
       await target.write(planPath, encode({ ...plan, parts }))
     } else {
-      files.push(await put(target, path, content))
-      progress(`${path}: ${content.rows} records`)
+      const { bytes, rows, sha256 } = content
+      await target.write(path, bytes)
+      files.push({ path, rows, sha256 })
+      progress(`${path}: ${rows} records`)
       at++
     }
   }
   return files
-}
-
-async function put(
-  target: ExportTarget,
-  path: string,
-  { bytes, rows, sha256 }: Content,
-): Promise<ExportFile> {
-  await target.write(path, bytes)
-  return { path, rows, sha256 }
 }
 
 /** The day of arrival, which a window does not exceed. */

@@ -58,21 +58,29 @@ export async function readVisibleUntil({ clickhouse, scope }: Source): Promise<s
   return row?.kinds === scope.kinds.length ? isoTime(row.until) : undefined
 }
 
-/** When the first record arrived from `from` on; undefined if none has. */
-export async function readFirstArrival(
+/**
+ * Reads the clock of ClickHouse, and the end of the window that begins at `from`: `visible`, but at
+ * most the end of the day in which the first of its records arrived.
+ */
+export async function readWindowEnd(
   { clickhouse, scope }: Source,
-  from: string,
-): Promise<string | undefined> {
+  times: { from: string; visible: string },
+): Promise<{ now: string; until: string }> {
   const tables = scope.kinds.map(
     (kind) =>
       `SELECT received_at FROM intake.${kind}_raw
        WHERE received_at >= ${instant('from')} AND ver < ${tombstoneVer}`,
   )
-  const [row] = await clickhouse.query<{ first: string | null }>(
-    `SELECT minOrNull(received_at) AS first FROM (${tables.join(' UNION ALL ')})`,
-    paramsOf(scope, { from }),
+  const dayEnd = "toDateTime64(toStartOfDay(min(received_at)) + toIntervalDay(1), 3, 'UTC')"
+  const visible = instant('visible')
+  const [row] = await clickhouse.query<{ now: string; until: string }>(
+    `SELECT now64(3, 'UTC') AS now,
+       greatest(${instant('from')}, least(${visible}, if(count() = 0, ${visible}, ${dayEnd}))) AS until
+     FROM (${tables.join(' UNION ALL ')})`,
+    paramsOf(scope, times),
   )
-  return row?.first == null ? undefined : isoTime(row.first)
+  if (row === undefined) throw new Error('ClickHouse returned no row for an aggregate')
+  return { now: isoTime(row.now), until: isoTime(row.until) }
 }
 
 /**

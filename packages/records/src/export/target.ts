@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ObjectStore } from '@intake/object-store'
 import { hash } from 'node:crypto'
@@ -20,7 +20,7 @@ export function createFolderTarget(path: string): ExportTarget {
     async write(name, bytes) {
       const file = join(root, name)
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeDurably(`${file}.part`, bytes)
+      await writeFile(`${file}.part`, bytes, { mode: 0o600, flush: true })
       await rename(`${file}.part`, file)
       const folder = await open(dirname(file))
       try {
@@ -32,16 +32,6 @@ export function createFolderTarget(path: string): ExportTarget {
     read: (name) => readFile(join(root, name)).catch(absent),
     remove: (name) => rm(join(root, name), { force: true }),
     list: async (folder) => (await readdir(join(root, folder)).catch(absent)) ?? [],
-  }
-}
-
-async function writeDurably(file: string, bytes: Buffer): Promise<void> {
-  const handle = await open(file, 'w', 0o600)
-  try {
-    await handle.writeFile(bytes)
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 
