@@ -86,7 +86,11 @@ t.test('what was dropped is refused, even when the period becomes longer', async
   await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
   await until('it knows', () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs)
   await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
-  t.equal((await store.load())!.retention.logs.droppedUntilMs, nowMs - 22 * dayMs, 'it never moves back')
+  t.equal(
+    (await store.load())!.retention.logs.droppedUntilMs,
+    nowMs - 22 * dayMs,
+    'it never moves back',
+  )
   await store.setRetention('logs', 7)
   await until(
     'it knows the shorter one',
@@ -248,7 +252,11 @@ t.test('if it cannot be read what was dropped, all that can have been is refused
   const dropped = new Date('2026-10-01T00:00:00Z')
   await redis.hset(retentionKey, 'logs:dropped-until', 'damaged')
   await store.noteDropped('logs', dropped)
-  t.equal((await store.load())!.retention.logs.droppedUntilMs, dropped.getTime(), 'it is written anew')
+  t.equal(
+    (await store.load())!.retention.logs.droppedUntilMs,
+    dropped.getTime(),
+    'it is written anew',
+  )
 })
 
 t.test('a suppressed sender remains suppressed, even if entries are damaged', async (t) => {

@@ -27,7 +27,7 @@ export { type Reservation, type SentKey, findReservations, searchOf } from './tr
 export { findInTables } from './trace/find-in-tables.ts'
 export type { RecordSearch } from './trace/matches.ts'
 export { type Trace, type TracedRecord, traceRecords, traceStates } from './trace/trace.ts'
-export { ExportError, exportRecords } from './export/export-records.ts'
+export { exportRecords } from './export/export-records.ts'
 export { type ExportScope, type Manifest } from './export/manifest.ts'
 export { createBucketTarget, createFolderTarget, type ExportTarget } from './export/target.ts'
 export { verifyExport } from './export/verify-export.ts'

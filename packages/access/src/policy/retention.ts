@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
-import { execAll, type Redis } from '@intake/redis'
+import type { Redis } from '@intake/redis'
 import { changeHash } from '../change.ts'
-import { revisionKey } from '../revision.ts'
 
 export const retentionKey = '{intake}:retention'
 
@@ -28,36 +26,27 @@ const droppedField = (kind: RecordKind, bundle?: string) =>
   `${kind}:dropped-until${bundle === undefined ? '' : `:${bundle}`}`
 const applicationField = /^(logs|feedback):(?:days|dropped-until):([^]+)$/
 
-export async function storeRetention(
-  redis: Redis,
-  kind: RecordKind,
-  days: number | undefined,
-  bundle?: string,
-): Promise<void> {
-  const change = redis
-    .multi()
-    .hset(retentionKey, daysField(kind, bundle), days ?? 0)
-    .set(revisionKey, randomUUID())
-  await execAll(change)
-}
+const hash = { key: retentionKey, isForGateways: true }
+
+export const storeRetention = (redis: Redis, kind: RecordKind, days = 0, bundle?: string) =>
+  changeHash(redis, { hash, script: setScript, args: [daysField(kind, bundle), days] })
+
+const setScript = `
+announce()
+return redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
+
+export const storeDropped = (redis: Redis, kind: RecordKind, until: Date, bundle?: string) =>
+  changeHash(redis, {
+    hash,
+    script: dropScript,
+    args: [droppedField(kind, bundle), until.getTime()],
+  })
 
 /** An earlier moment than the stored one is ignored; a stored value that cannot be read is replaced. */
 const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[3])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[4]) then return 0 end
-announce()
-return redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
-
-export async function storeDropped(
-  redis: Redis,
-  kind: RecordKind,
-  until: Date,
-  bundle?: string,
-): Promise<void> {
-  const args = [droppedField(kind, bundle), until.getTime()]
-  const hash = { key: retentionKey, isForGateways: true }
-  await changeHash(redis, { hash, script: dropScript, args })
-}
+${setScript}`
 
 /** @param onUnreadable called with the name of a field that cannot be read */
 export function parseRetention(

@@ -1,5 +1,6 @@
 import { ClickHouseError, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { onEveryServer, syncReplicas } from '@intake/schema'
+import { countRows } from '../count-rows.ts'
 import { countNames, refreshCounts } from './refresh-counts.ts'
 
 /**
@@ -92,10 +93,7 @@ export async function countOutdated(
   let rows = 0
   for (const one of counts) {
     const table = onEveryServer(clickhouse, `intake.${one.table}`)
-    const [found] = await clickhouse.query<{ rows: number }>(
-      `SELECT count() AS rows ${outdated(one, table)}`,
-    )
-    rows += found?.rows ?? 0
+    rows += await countRows(clickhouse, outdated(one, table))
   }
   return rows
 }

@@ -9,6 +9,7 @@ import {
   systemTable,
   tombstoneVer,
 } from '@intake/schema'
+import { countRows } from '../count-rows.ts'
 import { countTables } from '../counts/replace-counts.ts'
 import { exampleTable } from './erase-examples.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
@@ -25,6 +26,8 @@ type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 /** The tables with rows to delete. The tombstones of feedback also apply to `attachments_raw`. */
 const erasedTables = [...payloadTables, 'attachments_raw'] as const
 type ErasedTable = (typeof erasedTables)[number]
+
+const stored = (table: ErasedTable, where: string) => `FROM intake.${table} WHERE ${where}`
 
 /** Selects the rows that still have a payload although their record has a tombstone. */
 const erased = (table: ErasedTable) =>
@@ -56,7 +59,7 @@ export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
     const { sql, params } = recordCondition(subject)
-    const found = await countRows(clickhouse, table, hidden(table, sql), params)
+    const found = await countRows(clickhouse, stored(table, hidden(table, sql)), params)
     if (found === 0) continue
     const unnamed = mutationCondition(subject, randomUUID())
     rows += await deleteRows(clickhouse, table, hidden(table, unnamed.sql), unnamed.params)
@@ -70,7 +73,7 @@ async function deleteRows(
   where: string,
   params: QueryParams = {},
 ): Promise<number> {
-  const rows = await countRows(clickhouse, table, where, params)
+  const rows = await countRows(clickhouse, stored(table, where), params)
   if (rows > 0) {
     const remove = `DELETE WHERE ${where}
        SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`
@@ -96,8 +99,8 @@ export async function untilDeleted(
   options: Wait & { leavesReplacedParts: boolean },
 ): Promise<number> {
   const { deadline, leavesReplacedParts, progress } = options
-  const stored = erasedTables.map((table) => storedTable(clickhouse, table))
-  const tables = [...stored, ...countTables, exampleTable]
+  const payloads = erasedTables.map((table) => storedTable(clickhouse, table))
+  const tables = [...payloads, ...countTables, exampleTable]
   const { parts } = await untilRewritten(clickhouse, tables, options)
   if (parts > 0) return parts
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`
@@ -148,11 +151,15 @@ export async function countStored(
   const { sql, params } = recordCondition(subject)
   let records = 0
   for (const table of recordTables) {
-    records += await countRows(clickhouse, table, `ver < ${tombstoneVer} AND ${sql}`, params)
+    records += await countRows(
+      clickhouse,
+      stored(table, `ver < ${tombstoneVer} AND ${sql}`),
+      params,
+    )
   }
   const letters = deadLetterCondition(subject)
   const where = `is_deleted = 0 AND ver < ${tombstoneVer} AND ${letters.sql}`
-  const deadLetters = await countRows(clickhouse, 'dead_letters_raw', where, letters.params)
+  const deadLetters = await countRows(clickhouse, stored('dead_letters_raw', where), letters.params)
   return { records, deadLetters }
 }
 
@@ -162,24 +169,14 @@ export async function countPayloads(
   receivedBefore: Date = new Date(),
 ): Promise<number> {
   let rows = 0
-  for (const table of erasedTables) rows += await countRows(clickhouse, table, erased(table))
+  for (const table of erasedTables)
+    rows += await countRows(clickhouse, stored(table, erased(table)))
   if (subject === undefined) return rows
   const { sql, params } = recordCondition(subject)
   const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3, 'UTC')}`
   for (const table of recordTables) {
     const all = { ...params, before: sqlTime(receivedBefore) }
-    rows += await countRows(clickhouse, table, where, all)
+    rows += await countRows(clickhouse, stored(table, where), all)
   }
   return rows
-}
-
-async function countRows(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  table: ErasedTable,
-  where: string,
-  params: QueryParams = {},
-): Promise<number> {
-  const sql = `SELECT count() AS rows FROM intake.${table} WHERE ${where}`
-  const [row] = await clickhouse.query<{ rows: number }>(sql, params)
-  return row?.rows ?? 0
 }

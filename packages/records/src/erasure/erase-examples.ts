@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { alterStored, crashExample, crashText } from '@intake/schema'
+import { countRows } from '../count-rows.ts'
 import { recordCondition, type Subject } from './subject.ts'
 
 /** The table whose rows may have the stack trace of a crash that is erased. */
@@ -38,12 +39,8 @@ export async function countExamples(
 ): Promise<number> {
   let rows = 0
   for (const some of someOf(examples)) {
-    const [counted] = await clickhouse.query<{ rows: number }>(
-      `SELECT count() AS rows FROM intake.${exampleTable}
-       WHERE ${example} IN {examples:Array(String)}`,
-      { examples: some },
-    )
-    rows += counted?.rows ?? 0
+    const from = `FROM intake.${exampleTable} WHERE ${example} IN {examples:Array(String)}`
+    rows += await countRows(clickhouse, from, { examples: some })
   }
   return rows
 }

@@ -40,11 +40,6 @@ export interface ExportOptions {
   progress: (sentence: string) => void
 }
 
-/** The export cannot go to this target. The message is for an operator. */
-export class ExportError extends Error {
-  override name = 'ExportError'
-}
-
 /** The time within which a change can become visible after the moment that it is dated with. */
 const overlapMs = 3_600_000
 const epoch = new Date(0).toISOString()
@@ -95,7 +90,7 @@ export async function readManifest(
   return { manifest: JSON.parse(bytes.toString()) as Manifest, sha256 }
 }
 
-/** @throws {ExportError} if the target has something else than this export */
+/** @throws {Error} if the target has something else than this export */
 async function readLast(options: ExportOptions): Promise<StoredManifest | undefined> {
   const { target, installation, scope } = options
   const numbers = (await target.list('manifests')).flatMap((name) =>
@@ -107,12 +102,10 @@ async function readLast(options: ExportOptions): Promise<StoredManifest | undefi
     const known = new Set([lockPath, planPath, ...folders])
     const foreign = (await target.list('')).find((name) => !known.has(name))
     if (foreign === undefined) return undefined
-    throw new ExportError(`The target has no export, but ${foreign}: choose an empty folder.`)
+    throw new Error(`The target has no export, but ${foreign}: choose an empty folder.`)
   }
   if (last.manifest.installation !== installation) {
-    throw new ExportError(
-      'The target has an export of another installation: choose an empty folder.',
-    )
+    throw new Error('The target has an export of another installation: choose an empty folder.')
   }
   requireSameScope(last.manifest.scope, scope)
   return last
@@ -120,7 +113,7 @@ async function readLast(options: ExportOptions): Promise<StoredManifest | undefi
 
 function requireSameScope(stored: ExportScope, scope: ExportScope): void {
   if (JSON.stringify(stored) === JSON.stringify(scope)) return
-  throw new ExportError(
+  throw new Error(
     `The target has an export of other records (${JSON.stringify(stored)}): choose an empty folder.`,
   )
 }
@@ -164,12 +157,12 @@ async function readChanges(
 ): Promise<{ changesFrom: string; isChanged: boolean }> {
   if (before === undefined) return { changesFrom: epoch, isChanged: false }
   const overlap = hourBefore(before.until)
-  const again = await fingerprintChanges(options, overlap)
+  const isLate = (await fingerprintChanges(options, overlap)) !== before.overlap
   const added = await fingerprintChanges(options, { from: before.until, until: now })
-  const isLate =
-    again.deletions !== before.overlap.deletions || again.corrections !== before.overlap.corrections
-  const isNew = !added.deletions.startsWith('0-') || !added.corrections.startsWith('0-')
-  return { changesFrom: isLate ? overlap.from : before.until, isChanged: isLate || isNew }
+  return {
+    changesFrom: isLate ? overlap.from : before.until,
+    isChanged: isLate || !added.startsWith('0-'),
+  }
 }
 
 const hourBefore = (until: string) => ({
@@ -277,7 +270,7 @@ interface Lock {
 /**
  * Keeps others from writing into the target, however long a statement takes. Resolves to a function
  * that ends this.
- * @throws {ExportError} if another exporter writes into the target
+ * @throws {Error} if another exporter writes into the target
  */
 async function lock(target: ExportTarget): Promise<() => Promise<void>> {
   const own = { host: hostname(), pid: process.pid }
@@ -289,14 +282,14 @@ async function lock(target: ExportTarget): Promise<() => Promise<void>> {
   if (held !== undefined && Date.parse(held.until) > Date.now()) {
     const isGone = held.host === own.host && (held.pid === own.pid || !isRunning(held.pid))
     if (!isGone) {
-      throw new ExportError(
+      throw new Error(
         `Another export writes into this target (process ${held.pid} on ${held.host}). If it was killed, wait until ${held.until}.`,
       )
     }
   }
   await write()
   const written = await readJson<Lock>(target, lockPath)
-  if (written?.pid !== own.pid) throw new ExportError('Another export has just begun here.')
+  if (written?.pid !== own.pid) throw new Error('Another export has just begun here.')
   let renewal = Promise.resolve()
   // If a renewal fails, so does what the export writes, or the next renewal succeeds.
   const renewals = setInterval(() => {

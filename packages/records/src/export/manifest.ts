@@ -25,8 +25,8 @@ export interface ExportScope {
 export interface ChangesRead {
   /** ISO 8601. Changes before this time are in this manifest or an earlier one. */
   until: string
-  /** A number for the changes of the time before `until`, by kind of change. */
-  overlap: Record<'deletions' | 'corrections', string>
+  /** A number for the changes of the time before `until`. */
+  overlap: string
 }
 
 /** Written last, so a window with a manifest is complete. Times are ISO 8601, UTC. */
@@ -57,12 +57,8 @@ export interface Part {
 }
 
 /** What a run has begun, so that the next one repeats it under the same names. */
-export interface Plan {
-  number: number
-  scope: ExportScope
-  window: Manifest['window']
+export interface Plan extends Pick<Manifest, 'number' | 'scope' | 'window' | 'changes'> {
   parts: readonly Part[]
-  changes: ChangesRead
   /** From when on changes are read. */
   changesFrom: string
 }

@@ -7,8 +7,9 @@ import {
   type RecordTable,
 } from '@intake/clickhouse'
 import { tombstoneVer } from '@intake/schema'
+import { countRows } from '../count-rows.ts'
 import { ageDays } from '../follow-records.ts'
-import type { ChangesRead, ExportFile, ExportScope, Part } from './manifest.ts'
+import type { ExportFile, ExportScope, Part } from './manifest.ts'
 
 /** Where records are read from, and which. Times are ISO 8601, UTC. */
 export interface Source {
@@ -116,14 +117,10 @@ export async function divideLarge(source: Source, part: Part): Promise<Part[]> {
   return divide(source, part, { rowsMax: Math.ceil(rows / 8), unitMs: 1 })
 }
 
-export async function countArrived({ clickhouse, scope }: Source, part: Part): Promise<number> {
-  const { kind, ...times } = part
-  const [row] = await clickhouse.query<{ rows: number }>(
-    `SELECT count() AS rows ${arrived(kind, scope)}`,
-    paramsOf(scope, times),
-  )
-  return row?.rows ?? 0
-}
+export const countArrived = (
+  { clickhouse, scope }: Source,
+  { kind, ...times }: Part,
+): Promise<number> => countRows(clickhouse, arrived(kind, scope), paramsOf(scope, times))
 
 export interface Content extends Omit<ExportFile, 'path'> {
   bytes: Buffer
@@ -200,15 +197,14 @@ export function readCorrections(
 export async function fingerprintChanges(
   { clickhouse, scope }: Source,
   times: Times,
-): Promise<ChangesRead['overlap']> {
-  const print = async (from: string) => {
-    const [row] = await clickhouse.query<{ print: string }>(
-      `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(toString(id), toString(time))))) AS print ${from}`,
-      paramsOf(scope, { ...times }),
-    )
-    return row?.print ?? ''
-  }
-  return { deletions: await print(deleted(scope)), corrections: await print(corrected(scope)) }
+): Promise<string> {
+  const [row] = await clickhouse.query<{ print: string }>(
+    `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(change, toString(id), toString(time))))) AS print
+     FROM (SELECT 'deletion' AS change, id, time ${deleted(scope)}
+           UNION ALL SELECT 'correction' AS change, id, time ${corrected(scope)})`,
+    paramsOf(scope, { ...times }),
+  )
+  return row?.print ?? ''
 }
 
 /** The beginning of the first month that is stored; null if there is none. */

@@ -1,6 +1,7 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { attachmentPrefix, dayMs, kinds, limits, type RecordKind } from '@intake/contract'
 import { alterStored, storedTable, systemTable, tombstoneVer } from '@intake/schema'
+import { countRows } from '../count-rows.ts'
 import { untilRewritten } from '../erasure/delete-payloads.ts'
 import { removeObjects, removeObjectsOf } from '../erasure/remove-objects.ts'
 import type { Condition } from '../erasure/subject.ts'
@@ -113,11 +114,8 @@ export async function findExpired(
   }
   const letters = before['dead-letters']
   if (letters !== undefined) {
-    const [row] = await clickhouse.query<{ rows: number }>(
-      `SELECT count() AS rows FROM intake.dead_letters_raw WHERE ${expiredLetters}`,
-      { before: sqlTime(letters) },
-    )
-    expired.deadLetters = row?.rows ?? 0
+    const from = `FROM intake.dead_letters_raw WHERE ${expiredLetters}`
+    expired.deadLetters = await countRows(clickhouse, from, { before: sqlTime(letters) })
   }
   return expired
 }

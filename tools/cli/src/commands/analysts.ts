@@ -59,9 +59,7 @@ function defineChanges(analysts: Command): void {
   )
     .option('--json', 'print user, password and database as JSON')
     .action((name: string, options: Options) =>
-      withClickHouse((clickhouse) => create(clickhouse, name, options), {
-        requestTimeoutMs: timeoutMs,
-      }),
+      patiently((clickhouse) => create(clickhouse, name, options)),
     )
   addScope(
     analysts
@@ -235,18 +233,18 @@ const noteAnalyst = (
   { name: subject, passwordSha256: _, ...detail }: Analyst,
 ) => withRedis((redis) => noteChange(redis, { action, subject, detail }))
 
+const patiently = (work: (clickhouse: ClickHouse) => Promise<void>) =>
+  withClickHouse(work, { requestTimeoutMs: timeoutMs })
+
 const change = (
   name: string,
   work: (clickhouse: ClickHouse, analyst: Analyst) => Promise<void> | void,
 ) =>
-  withClickHouse(
-    async (clickhouse) => {
-      const analyst = await findAnalyst(clickhouse, name)
-      if (analyst === undefined) throw new UsageError(`There is no analyst ${name}.`)
-      await work(clickhouse, analyst)
-    },
-    { requestTimeoutMs: timeoutMs },
-  )
+  patiently(async (clickhouse) => {
+    const analyst = await findAnalyst(clickhouse, name)
+    if (analyst === undefined) throw new UsageError(`There is no analyst ${name}.`)
+    await work(clickhouse, analyst)
+  })
 
 const printable = (statements: readonly string[]) =>
   statements.map((statement) => `${statement};`).join('\n')

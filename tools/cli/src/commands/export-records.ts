@@ -5,7 +5,6 @@ import { createObjectStore } from '@intake/object-store'
 import {
   createBucketTarget,
   createFolderTarget,
-  ExportError,
   exportRecords,
   verifyExport,
   type ExportScope,
@@ -120,8 +119,6 @@ async function exportUntilSignal(
       await pause(every, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
     }
-  } catch (error) {
-    throw error instanceof ExportError ? new UsageError(error.message) : error
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
   }

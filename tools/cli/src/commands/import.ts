@@ -3,13 +3,13 @@ import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis, type Redis } from '@intake/redis'
+import { connectRedis } from '@intake/redis'
 import { pause, plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import type { ImportOptions } from '../import/import-records.ts'
 import { noteChange, storeEntries } from '../journal.ts'
-import { numberOption } from '../option-values.ts'
+import { numberOption, wholeBundle } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 import { openRedis } from '../with-redis.ts'
 
@@ -36,13 +36,16 @@ Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 s
 const waitingMax = 100
 const pollMs = 500
 const progressMs = 5_000
-const policyTimeoutMs = 10_000
 
 export function define(command: Command): void {
   command
     .argument('<file>', 'the file; .gz is decompressed')
     .requiredOption('--map <map>', 'posthog, segment or csv:FILE')
-    .requiredOption('--bundle <identifier>', 'the application that the events belong to')
+    .requiredOption(
+      '--bundle <identifier>',
+      'the application that the events belong to',
+      wholeBundle,
+    )
     .option('--rate <records>', 'records per second', numberOption({ max: 1e6 }), 5_000)
     .option('--rejected <file>', 'where rejected lines go; default: <file>.rejected.ndjson')
     .option('--json', 'print the result as JSON')
@@ -57,19 +60,25 @@ async function run(file: string, options: Options): Promise<void> {
   const { readRows } = await import('../import/read-rows.ts')
   const { importRecords } = await import('../import/import-records.ts')
   const { bundle, rate, rejected = `${file}.rejected.ndjson`, json } = options
-  if (bundle === '' || bundle.includes('*')) {
-    throw new UsageError('Name one application by its whole bundle identifier.')
-  }
   const map = await findMap(options.map, parseRecord)
   const url = await findEndpoint('REDIS_URL')
   const queue = connectRedis({ url, role: 'producer', onError: () => undefined })
   // Waits while a server of a cluster is being connected; a producer's commands fail meanwhile.
   const { redis, ask } = await openRedis()
   const sink = createJobSink({ redis: queue, kind: 'logs' })
-  let policy: Awaited<ReturnType<typeof startPolicy>> | undefined
+  let policy: ReturnType<typeof watchPolicy> | undefined
   try {
     await ask(once(redis, 'ready'))
-    policy = await startPolicy(redis)
+    const store = createPolicyStore({ redis })
+    // Nothing may be accepted before it is loaded. If that fails, the import ends.
+    const loaded = store.load()
+    policy = watchPolicy({
+      store: { load: (known) => (known === undefined ? loaded : store.load(known)) },
+      intervalMs: 2_000,
+      onError: () => undefined,
+      onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
+    })
+    await ask(loaded)
     const detail = { map: options.map, file: basename(file) }
     await ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail }))
     let hasRejected = false
@@ -127,27 +136,6 @@ function createProgressNotes(): ImportOptions['onProgress'] {
       `${Math.floor(share * 100)} %, ${imported} records, ${rejected} rejected, about ${Math.ceil(left)} min left`,
     )
   }
-}
-
-/** Resolves when the policy is loaded, without which nothing may be accepted. */
-async function startPolicy(redis: Redis) {
-  const store = createPolicyStore({ redis })
-  let failure: unknown
-  const policy = watchPolicy({
-    store,
-    intervalMs: 2_000,
-    onError: (error) => (failure = error),
-    onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
-  })
-  const deadline = performance.now() + policyTimeoutMs
-  while (!policy.isLoaded()) {
-    if (failure !== undefined || performance.now() >= deadline) {
-      policy.close()
-      throw failure instanceof Error ? failure : new Error('Redis does not respond.')
-    }
-    await pause(20)
-  }
-  return policy
 }
 
 /** Workers store what waits; while they do not, nothing more is added. */

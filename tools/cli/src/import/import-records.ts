@@ -49,13 +49,13 @@ const enqueueTimeoutMs = 8_000
  * of the same rows changes nothing, however the first one ended.
  */
 export async function importRecords(options: ImportOptions): Promise<ImportResult> {
-  const { rows, producer, onRejected, onProgress } = options
+  const { rows, producer, rate, onRejected, onProgress } = options
   const result: ImportResult = { imported: 0, rejected: 0, dropped: 0, isStopped: false }
   const requestId = randomUUID()
   const startedAt = performance.now()
   let seen = 0
-
-  async function importChunk(chunk: readonly SourceRow[]): Promise<void> {
+  const rowsMax = () => (seen < trialRows ? trialRows - seen : Math.min(frameRows, rate))
+  for await (const chunk of chunksOf(rows, rowsMax)) {
     await options.untilRoom()
     const receivedAtMs = await options.readNowMs()
     const deadline = performance.now() + enqueueTimeoutMs
@@ -69,19 +69,17 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
           result.dropped++
           continue
         }
-        const lines = months.get(month)
-        if (lines === undefined) months.set(month, [json])
-        else lines.push(json)
+        const lines = months.get(month) ?? []
+        months.set(month, lines)
+        lines.push(json)
       } catch (error) {
         result.rejected++
         await onRejected(row, reasonOf(error))
       }
     }
     seen += chunk.length
-    if (seen === trialRows && result.rejected === seen) {
-      result.isStopped = true
-      return
-    }
+    result.isStopped = seen === trialRows && result.rejected === seen
+    if (result.isStopped) break
     for (const lines of months.values()) {
       const ndjson = `${lines.join('\n')}\n`
       const frame = { rows: lines.length, jsonBytes: Buffer.byteLength(ndjson), receivedAtMs }
@@ -89,24 +87,27 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
       result.imported += lines.length
     }
     onProgress(result, chunk.at(-1)?.share ?? 1)
-    const due = startedAt + (seen / options.rate) * 1_000
+    const due = startedAt + (seen / rate) * 1_000
     await pause(Math.max(0, due - performance.now()))
   }
+  return result
+}
 
+async function* chunksOf(
+  rows: AsyncIterable<SourceRow>,
+  rowsMax: () => number,
+): AsyncGenerator<SourceRow[]> {
   let chunk: SourceRow[] = []
   let bytes = 0
   for await (const row of rows) {
     chunk.push(row)
     bytes += Buffer.byteLength(row.text)
-    const rowsMax = seen < trialRows ? trialRows - seen : Math.min(frameRows, options.rate)
-    if (chunk.length < rowsMax && bytes < frameBytes) continue
-    await importChunk(chunk)
+    if (chunk.length < rowsMax() && bytes < frameBytes) continue
+    yield chunk
     chunk = []
     bytes = 0
-    if (result.isStopped) return result
   }
-  if (chunk.length > 0) await importChunk(chunk)
-  return result
+  if (chunk.length > 0) yield chunk
 }
 
 /** @throws {RejectedError | IntakeError} if the row cannot be imported */
@@ -119,7 +120,8 @@ function printRow(
   const { map, policy, bundleIdentifier: bundle_identifier, context } = options
   if (!row.isUtf8) throw new RejectedError('it is not UTF-8')
   const source = map.read(map.format === 'json' ? parseRecord(row.text) : row.columns)
-  requireKept(source, { policy, bundle_identifier, nowMs: context.receivedAtMs })
+  const keptMs = policy.retentionMs('logs', bundle_identifier)
+  requireKept(source.timeMs, { nowMs: context.receivedAtMs, keptMs })
   const user = source.user ?? source.device
   const device = source.device ?? source.user
   if (user === undefined || device === undefined)
@@ -139,22 +141,13 @@ function printRow(
 }
 
 /** @throws {RejectedError} if the record would be dropped, or if the tables refuse its time */
-function requireKept(
-  { timeMs }: SourceEvent,
-  options: {
-    policy: Pick<Policy, 'retentionMs'>
-    bundle_identifier: string
-    nowMs: number
-  },
-): void {
-  const { policy, bundle_identifier, nowMs } = options
+function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | undefined }): void {
+  const { nowMs, keptMs = Infinity } = limit
   if (timeMs <= limits.recordTimeMs.after) throw new RejectedError('its time is before 2020')
   if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
-  const keptMs = policy.retentionMs('logs', bundle_identifier)
-  if (keptMs !== undefined && timeMs < nowMs - keptMs) {
-    const days = Math.floor(keptMs / dayMs)
-    throw new RejectedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
-  }
+  if (timeMs >= nowMs - keptMs) return
+  const days = Math.floor(keptMs / dayMs)
+  throw new RejectedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
 }
 
 /** A source without ids is identified by the number and text of its lines. */

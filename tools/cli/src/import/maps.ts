@@ -3,7 +3,7 @@ import { documentedDeviceFields } from '@intake/contract'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { UsageError } from '../endpoints.ts'
-import { isObject, RejectedError, requireText, requireTimeMs, textAt } from './source-event.ts'
+import { objectOf, RejectedError, requireText, requireTimeMs, textAt } from './source-event.ts'
 import type { SourceEvent } from './source-event.ts'
 
 export interface SourceMap {
@@ -53,40 +53,38 @@ export async function findMap(name: string, parse: (text: string) => unknown): P
   if (name.startsWith('csv:')) {
     return { format: 'csv', read: await readCsvMap(name.slice(4), parse) }
   }
-  if (name === 'posthog') {
-    const read = (row: unknown) => {
-      const properties = isObject(row) ? row['properties'] : undefined
-      const parsed = typeof properties === 'string' ? parse(properties) : properties
-      return readPlaces(postHog, isObject(row) ? { ...row, properties: parsed } : {})
-    }
-    return { format: 'json', read }
+  if (name === 'posthog') return { format: 'json', read: (row) => readPostHog(row, parse) }
+  if (name === 'segment') return { format: 'json', read: readSegment }
+  throw new UsageError('Give --map posthog, segment or csv:FILE.')
+}
+
+function readPostHog(row: unknown, parse: (text: string) => unknown): SourceEvent {
+  const { properties, ...event } = objectOf(row)
+  const parsed = typeof properties === 'string' ? parse(properties) : properties
+  return readPlaces(postHog, { ...event, properties: parsed })
+}
+
+function readSegment(row: unknown): SourceEvent {
+  const call = objectOf(row)
+  const type = textAt(call, 'type') ?? 'track'
+  if (type === 'track') return readPlaces(segment, call)
+  if (type !== 'screen' && type !== 'page') {
+    throw new RejectedError('it is neither track, screen nor page')
   }
-  if (name !== 'segment') throw new UsageError('Give --map posthog, segment or csv:FILE.')
-  const read = (row: unknown) => {
-    const call = isObject(row) ? row : {}
-    const { properties } = call
-    const type = textAt(call, 'type') ?? 'track'
-    if (type === 'track') return readPlaces(segment, call)
-    if (type !== 'screen' && type !== 'page') {
-      throw new RejectedError('it is neither track, screen nor page')
-    }
-    const title = textAt(call, 'name')
-    const own = isObject(properties) ? properties : {}
-    const params = { ...(title !== undefined && { name: title }), ...own }
-    return readPlaces(segment, { ...call, event: type, properties: params })
-  }
-  return { format: 'json', read }
+  const title = textAt(call, 'name')
+  const named = title === undefined ? {} : { name: title }
+  const properties = { ...named, ...objectOf(call['properties']) }
+  return readPlaces(segment, { ...call, event: type, properties })
 }
 
 function readPlaces(places: Places, row: Record<string, unknown>): SourceEvent {
-  const { properties } = row
   return {
     id: textAt(row, ...places.id),
     event: requireText(textAt(row, 'event'), 'event'),
     timeMs: requireTimeMs(textAt(row, ...places.time)),
     user: textAt(row, ...places.user),
     device: textAt(row, ...places.device),
-    params: isObject(properties) ? properties : {},
+    params: objectOf(row['properties']),
     deviceFields: mapPresent(places.deviceFields, (path) => textAt(row, path)),
   }
 }

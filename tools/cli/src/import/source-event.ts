@@ -27,11 +27,13 @@ export function textAt(value: unknown, ...paths: string[]): string | undefined {
   return undefined
 }
 
-const memberOf = (value: unknown, name: string): unknown =>
-  isObject(value) ? value[name] : undefined
+const memberOf = (value: unknown, name: string): unknown => objectOf(value)[name]
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+/** Returns the value if it is an object, otherwise an empty one. */
+export const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {}
 
 export function requireText(text: string | undefined, what: string): string {
   if (text === undefined) throw new RejectedError(`it has no ${what}`)
