@@ -61,7 +61,11 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.equal(await rowsOf('logs'), 2, 'a month is kept whole until it is over')
   t.match(await apply(end + days90), { logs: ['202607'] })
   t.equal(await rowsOf('logs_raw'), 0)
-  t.equal((await policy.load())!.retention.logs.droppedUntilMs, end, 'gateways refuse what may come back')
+  t.equal(
+    (await policy.load())!.retention.logs.droppedUntilMs,
+    end,
+    'gateways refuse what may come back',
+  )
   await set('logs', 'never')
   t.match(await policy.load(), {
     retention: { logs: { days: undefined, droppedUntilMs: end } },

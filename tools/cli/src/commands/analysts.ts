@@ -152,11 +152,11 @@ const scopeOf = ({ bundle, without, pseudonym }: Options, preset: Scope): Scope 
   pseudonyms: pseudonym ?? preset.pseudonyms,
 })
 
-const describe = ({ passwordSha256: _, name, ...scope }: Analyst) => ({
-  name,
-  user: databaseOf({ name }),
-  database: databaseOf({ name }),
-  ...scope,
+const describe = (analyst: Analyst) => ({
+  name: analyst.name,
+  user: databaseOf(analyst),
+  database: databaseOf(analyst),
+  ...scopeOf({}, analyst),
 })
 
 async function create(clickhouse: ClickHouse, name: string, options: Options): Promise<void> {
@@ -228,10 +228,10 @@ async function remove(clickhouse: ClickHouse, analyst: Analyst): Promise<void> {
 }
 
 /** The entry has what the analyst may see, but no password. */
-const noteAnalyst = (
-  action: AnalystAction,
-  { name: subject, passwordSha256: _, ...detail }: Analyst,
-) => withRedis((redis) => noteChange(redis, { action, subject, detail }))
+const noteAnalyst = (action: AnalystAction, analyst: Analyst) =>
+  withRedis((redis) =>
+    noteChange(redis, { action, subject: analyst.name, detail: { ...scopeOf({}, analyst) } }),
+  )
 
 const patiently = (work: (clickhouse: ClickHouse) => Promise<void>) =>
   withClickHouse(work, { requestTimeoutMs: timeoutMs })
