@@ -82,19 +82,3 @@ export async function removeFields(
   const { hash, fields, entry } = options
   return (await changeHash(redis, { hash, script: removeScript, args: fields, entry })) !== 0
 }
-
-/** Parses a hash of JSON under ids: what can be read, oldest first, and the ids of the rest. */
-export function parseEntries<Entry extends { id: string; createdAt: string }>(
-  stored: Iterable<readonly [id: string, json: string]>,
-  parse: (json: string) => Entry | undefined,
-): { entries: Entry[]; unreadable: string[] } {
-  const entries: Entry[] = []
-  const unreadable: string[] = []
-  for (const [id, json] of stored) {
-    const entry = parse(json)
-    if (entry?.id === id) entries.push(entry)
-    else unreadable.push(id)
-  }
-  const order = ({ createdAt, id }: Entry) => `${createdAt} ${id}`
-  return { entries: entries.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)), unreadable }
-}

@@ -1,3 +1,4 @@
+import { parseEntry, type Entry } from '../entries.ts'
 import { quoteWord } from '../quote-word.ts'
 import { textLengthMax } from '../rules/conditions.ts'
 
@@ -5,8 +6,7 @@ import { textLengthMax } from '../rules/conditions.ts'
  * When an alert fires: more or fewer than `threshold` in the window; more than `threshold` times
  * what is usual at this time of the day; or a crash with a new fingerprint.
  */
-const alertConditions = ['above', 'below', 'times', 'new-crash'] as const
-export type AlertCondition = (typeof alertConditions)[number]
+const conditions = ['above', 'below', 'times', 'new-crash'] as const
 
 /** The part of an alert that an operator chooses. */
 export interface AlertChoice {
@@ -16,7 +16,7 @@ export interface AlertChoice {
   event: string
   /** Only events of this `device.version_name`; empty: of all versions. */
   versionName: string
-  condition: AlertCondition
+  condition: (typeof conditions)[number]
   threshold: number
   /** `percent`: of the devices that sent any event in the window. */
   unit: 'events' | 'percent'
@@ -25,14 +25,7 @@ export interface AlertChoice {
 }
 
 /** What an operator wants to be told about an application. An alert never changes. */
-export interface Alert extends AlertChoice {
-  /** `alert_` and 12 hexadecimal digits. */
-  id: string
-  /** ISO 8601. */
-  createdAt: string
-  /** The person who added the alert. */
-  createdBy: string
-}
+export type Alert = AlertChoice & Entry
 
 /** The maximum number of alerts in an installation. */
 export const alertsMax = 200
@@ -74,21 +67,10 @@ const isText = (value: unknown) => typeof value === 'string' && value.length <= 
  * Intake wrote it.
  */
 export function parseAlert(json: string): Alert | undefined {
-  let alert: Partial<Alert>
-  try {
-    alert = Object(JSON.parse(json)) as Partial<Alert>
-  } catch {
-    return undefined
-  }
-  const { id, condition, unit, createdAt, createdBy } = alert
-  if (typeof id !== 'string' || !/^alert_[\da-f]{12}$/.test(id)) return undefined
-  if (!alertConditions.some((one) => one === condition)) return undefined
-  if (unit !== 'events' && unit !== 'percent') return undefined
-  if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
-  const read = alert as Alert
-  return typeof read.threshold === 'number' && findAlertProblem(read) === undefined
-    ? read
-    : undefined
+  const alert = parseEntry('alert', json) as Alert | undefined
+  if (alert === undefined || !conditions.includes(alert.condition)) return undefined
+  if (alert.unit !== 'events' && alert.unit !== 'percent') return undefined
+  return findAlertProblem(alert) === undefined ? alert : undefined
 }
 
 /** Prints an alert in one line, as the arguments of `intake alerts add` that would add it again. */

@@ -30,30 +30,24 @@ export const printEntry = ({ who, action, subject, detail }: JournalEntry): stri
     detail: JSON.stringify(detail),
   })
 
-/** Entries that wait in Redis until they are in ClickHouse. */
-export interface WaitingEntries {
-  /** Adds the entry of a change that is not made in Redis, or not in one step. */
-  add(entry: JournalEntry): Promise<void>
-  /** Resolves to the oldest rows, at most `max`. */
-  peek(max: number): Promise<string[]>
-  /**
-   * Removes the rows that `peek` returned, after they were stored. Another process may have removed
-   * them; no other row is removed.
-   */
-  remove(rows: readonly string[]): Promise<void>
-}
-
 const removeScript = `
 for _, row in ipairs(ARGV) do
   if redis.call('LINDEX', KEYS[1], 0) == row then redis.call('LPOP', KEYS[1]) end
 end`
 
-export const createWaitingEntries = ({ redis }: { redis: Redis }): WaitingEntries => ({
-  async add(entry) {
+/** Entries that wait in Redis until they are in ClickHouse. */
+export const createWaitingEntries = ({ redis }: { redis: Redis }) => ({
+  /** Adds the entry of a change that is not made in Redis, or not in one step. */
+  async add(entry: JournalEntry): Promise<void> {
     await redis.rpush(journalKey, printEntry(entry))
   },
-  peek: (max) => redis.lrange(journalKey, 0, max - 1),
-  async remove(rows) {
+  /** Resolves to the oldest rows, at most `max`. */
+  peek: (max: number): Promise<string[]> => redis.lrange(journalKey, 0, max - 1),
+  /**
+   * Removes the rows that `peek` returned, after they were stored. Another process may have removed
+   * them; no other row is removed.
+   */
+  async remove(rows: readonly string[]): Promise<void> {
     await redis.eval(removeScript, 1, journalKey, ...rows)
   },
 })

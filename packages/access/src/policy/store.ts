@@ -1,7 +1,8 @@
-import { randomBytes, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
-import { readInstallationHash, type Redis } from '@intake/redis'
+import type { Redis } from '@intake/redis'
 import { addField, removeFields } from '../change.ts'
+import { addEntry, removeEntry } from '../entries.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 import { storeDropped, storeRetention } from './retention.ts'
 import { readSalt, readSubjectKey, rulesKey, secretField } from './secret.ts'
@@ -90,35 +91,16 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       await storeDropped(redis, kind, until, bundleIdentifier)
     },
 
-    async addRule({ action, rate, path, match }, createdBy) {
+    async addRule(choice, createdBy) {
       // The hash then has the secret, which does not count as a rule.
       await readSubjectKey(redis)
-      const rule: Rule = {
-        id: `rule_${randomBytes(6).toString('hex')}`,
-        action,
-        ...(rate !== undefined && { rate }),
-        ...(path !== undefined && { path }),
-        match,
-        createdAt: new Date().toISOString(),
-        createdBy,
-      }
-      const added = await addField(redis, {
-        hash: rules,
-        field: rule.id,
-        value: JSON.stringify(rule),
-        max: rulesMax + 1,
-        entry: { who: createdBy, action: 'rule-added', subject: rule.id, detail: rule },
-      })
-      return added ? rule : undefined
+      const max = rulesMax + 1
+      return addEntry(redis, { hash: rules, kind: 'rule', choice, max, who: createdBy })
     },
 
     async removeRule(id) {
-      const json = new Map(await readInstallationHash(redis, rulesKey)).get(id)
-      if (json === undefined || id === secretField) return undefined
-      const rule = parseRule(json)
-      const entry = { who, action: 'rule-removed', subject: id, detail: rule ?? { id } } as const
-      const removed = await removeFields(redis, { hash: rules, fields: [id], entry })
-      return removed ? (rule ?? 'unreadable') : undefined
+      if (id === secretField) return undefined
+      return removeEntry(redis, { hash: rules, kind: 'rule', id, parse: parseRule, who })
     },
 
     load: (knownRevision) => readPolicy(redis, knownRevision),

@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import { readInstallationHash, type Redis } from '@intake/redis'
-import { parseEntries } from '../change.ts'
+import { parseEntries } from '../entries.ts'
 import { readRevision } from '../revision.ts'
 import { parseRule, type Rule } from '../rules/rule.ts'
 import { parseRetention, retentionKey, type KindRetention } from './retention.ts'

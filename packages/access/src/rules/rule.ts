@@ -1,4 +1,5 @@
 import { deviceFields, type RecordKind } from '@intake/contract'
+import { parseEntry, type Entry } from '../entries.ts'
 import { quoteWord } from '../quote-word.ts'
 import {
   conditionNames,
@@ -13,18 +14,13 @@ export const ruleActions = ['drop', 'sample', 'remove', 'hash'] as const
 export type RuleAction = (typeof ruleActions)[number]
 
 /** An operator's decision about records of apps that are already shipped. A rule never changes. */
-export interface Rule {
-  /** `rule_` and 12 hexadecimal digits. */
-  id: string
+export interface Rule extends Entry {
   action: RuleAction
   /** The fraction of devices whose records are stored, between 0 and 1; only for `sample`. */
   rate?: number
   /** The field: `params.…`, `device.…` or `extra.…`; only for `remove` and `hash`. */
   path?: string
   match: RuleMatch
-  /** ISO 8601. */
-  createdAt: string
-  createdBy: string
 }
 
 /** The part of a rule that an operator chooses. */
@@ -127,24 +123,14 @@ const wrongValue = {
  * remove it.
  */
 export function parseRule(json: string): Rule | undefined {
-  const rule = parseObject(json) as Partial<Rule>
-  const { id, action, match, createdAt, createdBy } = rule
-  if (typeof id !== 'string' || !/^rule_[\da-f]{12}$/.test(id)) return undefined
+  const rule: Partial<Rule> = parseEntry('rule', json) ?? {}
+  const { action, match } = rule
   if (!ruleActions.some((one) => one === action)) return undefined
-  if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
   if (typeof match !== 'object' || match === null) return undefined
   if (!Object.keys(match).every((name) => Object.hasOwn(conditions, name))) return undefined
   const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
   const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
   return findStoredProblem(read) === undefined ? read : undefined
-}
-
-function parseObject(json: string): object {
-  try {
-    return Object(JSON.parse(json)) as object
-  } catch {
-    return {}
-  }
 }
 
 /** Prints a rule in one line, as the arguments of `intake rules add` that would add it again. */

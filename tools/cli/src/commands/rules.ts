@@ -191,8 +191,8 @@ function readChoice(
   const isSample = action === 'sample'
   const choice: RuleChoice = {
     action,
-    match,
     ...(value !== undefined && (isSample ? { rate: Number(value) } : { path: value })),
+    match,
   }
   const problem = findRuleProblem(choice)
   if (problem !== undefined) throw new UsageError(problem)
