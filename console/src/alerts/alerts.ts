@@ -1,6 +1,5 @@
-import { gzipSync } from 'node:zlib'
 import type { AlertStore } from '@intake/access'
-import type { ClickHouse } from '@intake/clickhouse'
+import { insertLines, type ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { isDue, readChanges, removalOf, rowOf } from './changes.ts'
@@ -46,24 +45,19 @@ export function createAlertRun(options: {
   const { situation: read = () => readSituation(reader) } = options
   const evaluate = createEvaluation({ reader, onError })
 
-  async function insert(rows: readonly object[]): Promise<void> {
-    if (rows.length === 0) return
-    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-    await store.insertRows({ table: 'alerts', members: [gzipSync(lines)], rows: rows.length })
-  }
-
   async function run({ alerts: all, unreadable }: Listed): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
-    const ids = new Set([...all.map(({ id }) => id), ...unreadable])
-    const removed = [...last.values()].filter(({ id }) => !ids.has(id))
     const due = all.filter((alert) => isDue(alert, last.get(alert.id), nowMs))
     const evaluated = await evaluate(due, situation)
-    const rows = evaluated.map(({ alert, state, found }) =>
-      rowOf({ alert, last: last.get(alert.id), state, found, nowMs }),
-    )
-    await insert([...rows, ...removed.map((one) => removalOf(one, nowMs))])
+    const rows = evaluated.map((one) => rowOf(one, last.get(one.alert.id), nowMs))
+    const ids = new Set([...all.map(({ id }) => id), ...unreadable])
+    const removals = [...last.values()]
+      .filter(({ id }) => !ids.has(id))
+      .map((one) => removalOf(one, nowMs))
+    const lines = [...rows, ...removals].map((row) => JSON.stringify(row))
+    await insertLines(store, { table: 'alerts', lines })
     const isNew = ({ id, change }: (typeof rows)[number]) => change !== last.get(id)?.change
     const told = [...messages, ...rows.filter((row) => row.is_message === 1 && isNew(row))]
     const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))

@@ -1,7 +1,7 @@
 import type { Alert } from '@intake/access'
 import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import type { StoredAlert } from '../webhook/forms/alert.ts'
-import type { AlertState, Found } from './judge.ts'
+import type { Evaluated } from './judge.ts'
 
 /** A state that an alert took, as the view `intake.alert_changes` shows it. */
 export interface AlertChange extends StoredAlert {
@@ -47,14 +47,11 @@ export async function readChanges(
 }
 
 /** Returns the row that the evaluation of an alert leaves: a new change, or its last one again. */
-export function rowOf(options: {
-  alert: Alert
-  last: AlertChange | undefined
-  state: AlertState
-  found: Found
-  nowMs: number
-}): Record<string, unknown> & { id: string; change: number; is_message: 0 | 1 } {
-  const { alert, last, state, found, nowMs } = options
+export function rowOf(
+  { alert, state, found }: Evaluated,
+  last: AlertChange | undefined,
+  nowMs: number,
+): Record<string, unknown> & Pick<AlertChange, 'id' | 'change' | 'is_message'> {
   const { id, bundle, event, versionName, condition, threshold, unit, minutes } = alert
   const now = new Date(nowMs).toISOString()
   const isNew = last?.state !== state

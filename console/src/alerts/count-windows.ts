@@ -3,7 +3,7 @@ import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs, importKeyId } from '@intake/contract'
 import { ageDays } from '@intake/records'
 
-type Reader = Pick<ClickHouse, 'query'>
+export type Reader = Pick<ClickHouse, 'query'>
 /** Alerts of one application, at most `alertsMax`. */
 export type SomeAlerts = readonly Alert[]
 
@@ -20,18 +20,20 @@ export function divide(alerts: readonly Alert[]): SomeAlerts[] {
   })
 }
 
+/** A window of an application. */
+export type Window = Pick<Alert, 'bundle' | 'minutes'>
+
+export const ofBundle = 'bundle_identifier = {bundle:String}'
+
 /** SQL for what arrived in the window of `windowParams`; the time prunes partitions. */
-export const arrivedInWindow = `bundle_identifier = {bundle:String}
+export const arrivedInWindow = `${ofBundle}
   AND time >= {oldest:DateTime64(3, 'UTC')}
   AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}`
 
 /** SQL for whether an operator has imported an event: that is no news. */
 export const isImported = `(api_key_id = '${importKeyId}')`
 
-export function windowParams(
-  { bundle, minutes }: Pick<Alert, 'bundle' | 'minutes'>,
-  toMs: number,
-): Record<string, string> {
+export function windowParams({ bundle, minutes }: Window, toMs: number): Record<string, string> {
   const fromMs = toMs - minutes * minuteMs
   return {
     bundle,
@@ -80,11 +82,12 @@ export async function countWindows(
           100 * uniqCombined64If(device_uuid, ${asked}) / avgIf(sample_rate, ${asked}) / ${all}, 0))`
   })
   const isShare = alerts.some(({ unit }) => unit === 'percent')
-  const longest = alerts.toSorted((a, b) => b.minutes - a.minutes)[0]!
+  const { bundle } = alerts[0]!
+  const minutes = Math.max(...alerts.map((alert) => alert.minutes))
   const [row] = await reader.query<{ numbers: number[] }>(
     `SELECT [${columns.join(', ')}] AS numbers FROM intake.logs
      WHERE ${arrivedInWindow} AND NOT ${isImported} ${isShare ? '' : 'AND event IN {events:Array(String)}'} ${querySettings}`,
-    { ...windowParams(longest, toMs), ...askedParams(alerts) },
+    { ...windowParams({ bundle, minutes }, toMs), ...askedParams(alerts) },
   )
   return new Map(alerts.map(({ id }, index) => [id, row!.numbers[index]!]))
 }

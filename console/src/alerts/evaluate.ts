@@ -1,16 +1,10 @@
 import type { Alert } from '@intake/access'
-import { ClickHouseError, isoTime, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
-import { countWindows, divide, hasSentWith, type SomeAlerts } from './count-windows.ts'
-import { judge, type AlertState, type Found } from './judge.ts'
+import { countWindows, divide, hasSentWith, type Reader, type SomeAlerts } from './count-windows.ts'
+import { judge, type Evaluated, type Found } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
 import { createUsualCounts } from './usual-counts.ts'
-
-export interface Evaluated {
-  alert: Alert
-  state: AlertState
-  found: Found
-}
 
 /** The time in ClickHouse, and how complete what it shows is. */
 export interface Situation {
@@ -32,7 +26,7 @@ const refusals = Object.entries(errorCatalogue)
   .filter(([, { status, retryable }]) => retryable && status >= 500)
   .map(([code]) => code)
 
-export async function readSituation(reader: Pick<ClickHouse, 'query'>): Promise<Situation> {
+export async function readSituation(reader: Reader): Promise<Situation> {
   const [row] = await reader.query<Record<'now' | 'until', string | null> & { refused: string[] }>(
     `SELECT now64(3, 'UTC') AS now,
        (SELECT maxOrNull(visible_until) FROM intake.watermark WHERE kind = 'logs') AS until,
@@ -54,20 +48,30 @@ export async function readSituation(reader: Pick<ClickHouse, 'query'>): Promise<
 const retryMs = { min: 30_000, max: 10 * 60_000 }
 
 /**
- * Creates a function that counts, and resolves to undefined if that fails or has failed lately.
+ * Creates the function that evaluates alerts. Their windows end at the watermark, so that nothing
+ * is missing in them, or at the present while the watermark is behind. Each application is counted
+ * alone: what it sends keeps no alert of another from being evaluated.
  *
+ * @param options.onError called when some alerts could not be counted; they are then unknown
  * @returns rejects if ClickHouse is away
  */
-function createAttempts({ reader, onError }: EvaluationOptions) {
-  const failed = new Map<string, { atMs: number; pauseMs: number }>()
+export function createEvaluation(options: {
+  reader: Reader
+  onError: (error: unknown) => void
+}): (alerts: readonly Alert[], situation: Situation) => Promise<Evaluated[]> {
+  const { reader, onError } = options
+  const usualCounts = createUsualCounts(reader)
+  const newCrashes = createKnownCrashes(reader)
+  const failed = new Map<string, { untilMs: number; pauseMs: number }>()
 
-  return async <Value>(
+  /** Resolves to undefined if `count` rejects, or has rejected lately. */
+  async function attempt<Value>(
     name: string,
     nowMs: number,
     count: () => Promise<Value>,
-  ): Promise<Value | undefined> => {
+  ): Promise<Value | undefined> {
     const last = failed.get(name)
-    if (last !== undefined && last.atMs > nowMs) return undefined
+    if (last !== undefined && last.untilMs > nowMs) return undefined
     try {
       const value = await count()
       failed.delete(name)
@@ -78,40 +82,9 @@ function createAttempts({ reader, onError }: EvaluationOptions) {
       if (!hasResponse) await reader.query('SELECT 1')
       onError(error)
       const pauseMs = Math.min(retryMs.max, last ? 2 * last.pauseMs : retryMs.min)
-      failed.set(name, { atMs: nowMs + pauseMs, pauseMs })
+      failed.set(name, { untilMs: nowMs + pauseMs, pauseMs })
       return undefined
     }
-  }
-}
-
-interface EvaluationOptions {
-  reader: Pick<ClickHouse, 'query'>
-  /** Called when some alerts could not be counted; they are then unknown. */
-  onError: (error: unknown) => void
-}
-
-/**
- * Creates the function that evaluates alerts. Their windows end at the watermark, so that nothing
- * is missing in them, or at the present while the watermark is behind. Each application is counted
- * alone: what it sends keeps no alert of another from being evaluated.
- *
- * @returns rejects if ClickHouse is away
- */
-export function createEvaluation(
-  options: EvaluationOptions,
-): (alerts: readonly Alert[], situation: Situation) => Promise<Evaluated[]> {
-  const { reader } = options
-  const usualCounts = createUsualCounts(reader)
-  const newCrashes = createKnownCrashes(reader)
-  const attempt = createAttempts(options)
-
-  async function findCrashes(alerts: SomeAlerts, toMs: number): Promise<Map<string, Found>> {
-    const found = new Map<string, Found>()
-    for (const alert of alerts) {
-      const { crashes, example } = await newCrashes(alert, toMs)
-      found.set(alert.id, { value: crashes, detail: example })
-    }
-    return found
   }
 
   async function evaluate(
@@ -128,7 +101,11 @@ export function createEvaluation(
     const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
     const values = await tried('events', () => countWindows(reader, ofEvents, toMs))
     const usual = await tried('usual', () => usualCounts(ofTimes, toMs))
-    const crashes = await tried('crashes', () => findCrashes(ofCrashes, toMs))
+    const crashes = await tried('crashes', async () => {
+      const found = new Map<string, Found>()
+      for (const alert of ofCrashes) found.set(alert.id, await newCrashes(alert, toMs))
+      return found
+    })
 
     // Refusals with the keys of others do not count: one sender could hide that another is silent.
     const isSilent = ofEvents.some(

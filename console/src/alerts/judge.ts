@@ -11,7 +11,13 @@ export interface Found {
   detail?: string
 }
 
-export interface Circumstances {
+export interface Evaluated {
+  alert: Alert
+  state: AlertState
+  found: Found
+}
+
+interface Circumstances {
   /** Whether records that arrived in the window may not be visible yet. */
   isBehind: boolean
   /** Whether gateways have lately refused log events: clients send them later. */

@@ -1,11 +1,13 @@
-import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { isoTime, sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import {
   askedParams,
   countIf,
   isAsked,
   minuteMs,
+  ofBundle,
   querySettings,
+  type Reader,
   type SomeAlerts,
 } from './count-windows.ts'
 
@@ -16,28 +18,24 @@ const daysMin = 3
 /** The hours that one call counts. Those of a long window are counted by and by. */
 const hoursMax = 24
 
-interface HourCount {
-  /** Events that the alert asks for, sampled ones by their rate. */
-  events: number
-  /** Whether the application sent any event. */
-  isAny: boolean
-}
-
 /**
  * Creates a function that resolves to what is usual for each alert in a window that ends at this
  * time of the day: the median of the last seven days, without days on which the application sent
  * nothing then. An alert is absent while that is not known. Each hour is counted once.
  */
-export function createUsualCounts(reader: Pick<ClickHouse, 'query'>) {
-  const known = new Map<string, Map<number, HourCount>>()
+export function createUsualCounts(reader: Reader) {
+  /**
+   * By hour, then by the id of the alert: the events that it asks for, sampled ones by their rate;
+   * undefined if the application sent nothing.
+   */
+  const known = new Map<number, Map<string, number | undefined>>()
 
   async function count(alerts: SomeAlerts, hours: readonly number[]): Promise<void> {
-    const last = Math.max(...hours)
     const rows = await reader.query<{ hour: string; numbers: number[] }>(
       `SELECT toStartOfHour(time) AS hour,
          [${alerts.map((alert, index) => countIf(isAsked(alert, index))).join(', ')}] AS numbers
        FROM intake.logs
-       WHERE bundle_identifier = {bundle:String}
+       WHERE ${ofBundle}
          AND time >= {first:DateTime64(3, 'UTC')} AND time < {end:DateTime64(3, 'UTC')}
          AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}
        GROUP BY hour ${querySettings}`,
@@ -45,81 +43,65 @@ export function createUsualCounts(reader: Pick<ClickHouse, 'query'>) {
         bundle: alerts[0]!.bundle,
         ...askedParams(alerts),
         first: sqlTime(new Date(Math.min(...hours))),
-        end: sqlTime(new Date(last + hourMs)),
+        end: sqlTime(new Date(Math.max(...hours) + hourMs)),
         hours: hours.map((hour) => sqlTime(new Date(hour)).slice(0, 19)),
       },
     )
     const found = new Map(rows.map(({ hour, numbers }) => [Date.parse(isoTime(hour)), numbers]))
-    for (const [index, { id }] of alerts.entries()) {
-      const counts = known.get(id) ?? new Map<number, HourCount>()
-      known.set(id, counts)
-      for (const hour of hours) {
-        const numbers = found.get(hour)
-        counts.set(hour, { events: numbers?.[index] ?? 0, isAny: numbers !== undefined })
-      }
+    for (const hour of hours) {
+      const counts = known.get(hour) ?? new Map<string, number | undefined>()
+      known.set(hour, counts)
+      for (const [index, { id }] of alerts.entries()) counts.set(id, found.get(hour)?.[index])
     }
+  }
+
+  /** The events of a window; undefined if the application sent nothing in it. */
+  function countIn(id: string, parts: readonly HourPart[]): number | undefined {
+    const counts = parts.map(({ hour, part }) => ({ events: known.get(hour)?.get(id), part }))
+    if (counts.every(({ events }) => events === undefined)) return undefined
+    return counts.reduce((sum, { events = 0, part }) => sum + events * part, 0)
   }
 
   return async (alerts: SomeAlerts, toMs: number): Promise<Map<string, number>> => {
-    for (const [id, counts] of known) {
-      for (const hour of counts.keys()) {
-        if (hour < toMs - (daysMax + 2) * dayMs) counts.delete(hour)
-      }
-      if (counts.size === 0) known.delete(id)
-    }
-    const missing = alerts.flatMap(({ id, minutes }) =>
-      windowsBefore(minutes, toMs)
-        .flatMap((window) => hoursOf(window))
-        .filter((hour) => known.get(id)?.has(hour) !== true),
-    )
-    const hours = [...new Set(missing)].toSorted((a, b) => b - a).slice(0, hoursMax)
+    for (const hour of known.keys()) if (hour < toMs - (daysMax + 2) * dayMs) known.delete(hour)
+    const asked = alerts.map(({ id, minutes }) => ({ id, days: daysBefore(minutes, toMs) }))
+    const uncounted = ({ id, days }: (typeof asked)[number]) =>
+      days.flat().filter(({ hour }) => known.get(hour)?.has(id) !== true)
+    const missing = new Set(asked.flatMap(uncounted).map(({ hour }) => hour))
+    const hours = [...missing].toSorted((a, b) => b - a).slice(0, hoursMax)
     if (hours.length > 0) await count(alerts, hours)
-    return new Map(
-      alerts.flatMap(({ id, minutes }) => {
-        const usual = usualOf(known.get(id), windowsBefore(minutes, toMs))
-        return usual === undefined ? [] : [[id, usual] as const]
-      }),
-    )
+    const usual = new Map<string, number>()
+    for (const one of asked) {
+      if (uncounted(one).length > 0) continue
+      const { id, days } = one
+      const counts = days.map((parts) => countIn(id, parts)).filter((sum) => sum !== undefined)
+      if (counts.length >= daysMin) usual.set(id, median(counts))
+    }
+    return usual
   }
 }
 
-interface Window {
-  fromMs: number
-  toMs: number
+interface HourPart {
+  hour: number
+  /** How much of the hour is in the window, from 0 to 1. */
+  part: number
 }
 
-/** The same window on each of the days before. */
-const windowsBefore = (minutes: number, toMs: number): Window[] =>
+/** The hours of the same window on each of the days before. */
+const daysBefore = (minutes: number, toMs: number): HourPart[][] =>
   Array.from({ length: daysMax }, (_, day) => {
-    const end = toMs - (day + 1) * dayMs
-    return { fromMs: end - minutes * minuteMs, toMs: end }
+    const endMs = toMs - (day + 1) * dayMs
+    const fromMs = endMs - minutes * minuteMs
+    const parts: HourPart[] = []
+    for (let hour = fromMs - (fromMs % hourMs); hour < endMs; hour += hourMs) {
+      const overlapMs = Math.min(endMs, hour + hourMs) - Math.max(fromMs, hour)
+      parts.push({ hour, part: overlapMs / hourMs })
+    }
+    return parts
   })
 
-function hoursOf({ fromMs, toMs }: Window): number[] {
-  const hours: number[] = []
-  for (let hour = fromMs - (fromMs % hourMs); hour < toMs; hour += hourMs) hours.push(hour)
-  return hours
-}
-
-function usualOf(
-  counts: ReadonlyMap<number, HourCount> | undefined,
-  windows: readonly Window[],
-): number | undefined {
-  const days: number[] = []
-  for (const window of windows) {
-    let events = 0
-    let isAny = false
-    for (const hour of hoursOf(window)) {
-      const one = counts?.get(hour)
-      if (one === undefined) return undefined
-      const overlapMs = Math.min(window.toMs, hour + hourMs) - Math.max(window.fromMs, hour)
-      events += (one.events * overlapMs) / hourMs
-      isAny ||= one.isAny
-    }
-    if (isAny) days.push(events)
-  }
-  if (days.length < daysMin) return undefined
-  const sorted = days.toSorted((a, b) => a - b)
+function median(counts: readonly number[]): number {
+  const sorted = counts.toSorted((a, b) => a - b)
   const middle = (sorted.length - 1) / 2
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2
 }

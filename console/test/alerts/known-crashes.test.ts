@@ -13,7 +13,7 @@ t.test('crashes that an application makes up are not remembered, but counted', a
     },
   })
   const newIn = () => newCrashes({ bundle: 'com.flood', minutes: 60 }, Date.UTC(2026, 10, 29, 1))
-  t.same(await newIn(), { crashes: 3, example: 'trace' })
-  t.same(await newIn(), { crashes: 3, example: 'trace' })
+  t.same(await newIn(), { value: 3, detail: 'trace' })
+  t.same(await newIn(), { value: 3, detail: 'trace' })
   t.equal(remembered, 1)
 })
