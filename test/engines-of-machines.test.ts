@@ -24,7 +24,7 @@ t.test('another machine runs the clickhouse on its PATH', async (t) => {
 
 t.test('without one, it installs the version of the lock', async (t) => {
   const asked: string[] = []
-  const found = findEngine({ ...mac, isPublished: (spec) => asked.push(spec) > 0 })
+  const found = findEngine({ ...mac, isPublished: (spec: string) => asked.push(spec) > 0 })
   t.match(found, { kind: 'installed', name: '@chdb/lib-darwin-arm64' })
   const [, version] = /^ {2}'@chdb\/lib-linux-x64-gnu@([^']+)'/m.exec(lock) ?? []
   t.same(asked, [`@chdb/lib-darwin-arm64@${version}`])

@@ -8,7 +8,6 @@ import t from 'tap'
 import { loopbackOrigins } from '@intake/config'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
-// @ts-expect-error A script without types.
 import { createSite } from '../../examples/web/serve.mjs'
 import { bundleWeb } from '../../clients/javascript/bundle.mjs'
 import { aimed, quickStartBlocks } from './openapi/quick-start.ts'

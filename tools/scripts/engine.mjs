@@ -12,8 +12,7 @@ const installMs = 10 * 60_000
 const engine = /^ {2}'(@chdb\/lib-[^@]+)@([^']+)':$/gm
 
 /**
- * Says where the engine of a machine comes from (types: engine.d.mts). Throws an error with one
- * sentence if there is none.
+ * Says where the engine of a machine comes from. Throws an error with one sentence if there is none.
  */
 export function findEngine({ platform, arch, path, lock, isPublished }) {
   const locked = [...lock.matchAll(engine)]

@@ -1,1 +1,0 @@
-export function fetchPnpm(folder?: string, manifest?: string): string
