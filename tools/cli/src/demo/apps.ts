@@ -1,26 +1,38 @@
 // What the three invented apps do, and what changes with their second release.
 
-export type Params = Record<string, unknown>
-export type Pick = <T>(from: readonly T[]) => T
+/** Events that people cause. Each param is one of its values. */
+type Actions = Readonly<Record<string, Readonly<Record<string, readonly (string | number)[]>>>>
+
+interface Release {
+  version: string
+  crash: string
+  /** The part of its sessions that end with the crash. */
+  crashes: number
+}
 
 export interface DemoApp {
   bundle: string
   colour: readonly [number, number, number]
   share: number
-  /** Names of versions; the code of 2.4.0 is 240. */
-  releases: readonly [string, string]
+  releases: readonly [Release, Release]
   /** The part of the period after which it sends nothing more; 1: it goes on to the end. */
   fallsSilentAt: number
   screens: readonly string[]
-  /** What people do. `isNew` is true in the second release. */
-  actions: readonly ((pick: Pick, isNew: boolean) => { event: string; params: Params })[]
-  crashes: readonly [number, number]
-  crash(isNew: boolean): Params
+  actions: Actions
+  /** Those that the second release does in another way. */
+  newActions?: Actions
 }
 
-const amounts = [4.99, 9.99, 19.5, 34, 59.9]
-
 export const demoBundles = 'com.example.demo.*'
+
+/** The reason of each crash, then its frames. */
+const crashes = {
+  bitmap: 'OutOfMemoryError at Bitmap.create\nBitmap.create(Bitmap.kt:12)',
+  cart: 'NullPointerException at Cart.total\nCart.total(Cart.kt:88)\nCheckout.show(Checkout.kt:31)',
+  sensor: 'IllegalStateException at Sensor.read\nSensor.read(Sensor.kt:7)',
+  store: 'SQLiteFullException at Store.write\nStore.write(Store.kt:51)',
+}
+const kind = ['run', 'yoga', 'bike']
 
 export const demoApps: readonly DemoApp[] = [
   {
@@ -28,78 +40,55 @@ export const demoApps: readonly DemoApp[] = [
     bundle: 'com.example.demo.shop',
     colour: [46, 92, 184],
     share: 0.5,
-    releases: ['2.4.0', '2.5.0'],
+    releases: [
+      { version: '2.4.0', crash: crashes.bitmap, crashes: 0.004 },
+      { version: '2.5.0', crash: crashes.cart, crashes: 0.06 },
+    ],
     fallsSilentAt: 1,
     screens: ['home', 'search', 'product', 'cart', 'checkout'],
-    actions: [
-      (pick) => ({ event: 'search', params: { query: pick(['shoes', 'lamp', 'tea', 'desk']) } }),
-      (pick) => ({ event: 'add_to_cart', params: { sku: pick(['A27', 'B02', 'C91']), qty: 1 } }),
-      (pick) => ({ event: 'purchase', params: { amount: pick(amounts), currency: 'EUR' } }),
-    ],
-    crashes: [0.004, 0.06],
-    crash: (isNew) =>
-      isNew
-        ? {
-            reason: 'NullPointerException at Cart.total',
-            stack: 'Cart.total(Cart.kt:88)\nCheckout.show(Checkout.kt:31)',
-          }
-        : { reason: 'OutOfMemoryError at Bitmap.create', stack: 'Bitmap.create(Bitmap.kt:12)' },
+    actions: {
+      search: { query: ['shoes', 'lamp', 'tea', 'desk'] },
+      add_to_cart: { sku: ['A27', 'B02', 'C91'], qty: [1] },
+      purchase: { amount: [4.99, 9.99, 19.5, 34, 59.9], currency: ['EUR'] },
+    },
   },
   {
     // 1.9.0 sends a duration as text that 1.8.2 sends as a number.
     bundle: 'com.example.demo.fitness',
     colour: [30, 130, 76],
     share: 0.3,
-    releases: ['1.8.2', '1.9.0'],
+    releases: [
+      { version: '1.8.2', crash: crashes.sensor, crashes: 0.01 },
+      { version: '1.9.0', crash: crashes.sensor, crashes: 0.01 },
+    ],
     fallsSilentAt: 1,
     screens: ['today', 'workout', 'history'],
-    actions: [
-      (pick, isNew) => {
-        const seconds = pick([600, 1200, 1800, 2700])
-        return {
-          event: 'workout_finished',
-          params: {
-            kind: pick(['run', 'yoga', 'bike']),
-            duration: isNew ? `${seconds} s` : seconds,
-          },
-        }
-      },
-      (pick) => ({ event: 'goal_set', params: { minutes: pick([20, 30, 45]) } }),
-    ],
-    crashes: [0.01, 0.01],
-    crash: () => ({
-      reason: 'IllegalStateException at Sensor.read',
-      stack: 'Sensor.read(Sensor.kt:7)',
-    }),
+    actions: {
+      workout_finished: { kind, duration: [600, 1200, 1800, 2700] },
+      goal_set: { minutes: [20, 30, 45] },
+    },
+    newActions: { workout_finished: { kind, duration: ['600 s', '1200 s', '1800 s', '2700 s'] } },
   },
   {
     // 4.0.0 sends e-mail addresses in a parameter, and then the app falls silent.
     bundle: 'com.example.demo.notes',
     colour: [150, 70, 140],
     share: 0.2,
-    releases: ['3.7.1', '4.0.0'],
+    releases: [
+      { version: '3.7.1', crash: crashes.store, crashes: 0.01 },
+      { version: '4.0.0', crash: crashes.store, crashes: 0.015 },
+    ],
     fallsSilentAt: 0.7,
     screens: ['list', 'note', 'settings'],
-    actions: [
-      (pick) => ({ event: 'note_saved', params: { words: pick([12, 80, 340]) } }),
-      (pick, isNew) => ({
-        event: 'note_shared',
-        params: isNew
-          ? { to: pick(['ana@example.org', 'ben@example.net', 'chi@example.com']) }
-          : { to: 'link' },
-      }),
-    ],
-    crashes: [0.01, 0.015],
-    crash: () => ({
-      reason: 'SQLiteFullException at Store.write',
-      stack: 'Store.write(Store.kt:51)',
-    }),
+    actions: { note_saved: { words: [12, 80, 340] }, note_shared: { to: ['link'] } },
+    newActions: { note_shared: { to: ['ana@example.org', 'ben@example.net', 'chi@example.com'] } },
   },
 ]
 
-export const versionOf = (release: string) => ({
-  version_name: release,
-  version_code: Number(release.replaceAll('.', '')),
+/** The code of 2.4.0 is 240. */
+export const versionOf = ({ version }: Release) => ({
+  version_name: version,
+  version_code: Number(version.replaceAll('.', '')),
 })
 
 export const feedbackTexts = [

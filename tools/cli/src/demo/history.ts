@@ -1,20 +1,12 @@
 import { hash } from 'node:crypto'
 import { printUuid } from '@intake/contract'
-import {
-  demoApps,
-  feedbackTexts,
-  phones,
-  versionOf,
-  type DemoApp,
-  type Params,
-  type Pick,
-} from './apps.ts'
+import { demoApps, feedbackTexts, phones, versionOf, type DemoApp } from './apps.ts'
 
 export interface DemoEvent {
   /** Milliseconds since 1970. */
   at: number
   event: string
-  params: Params
+  params: Record<string, unknown>
 }
 
 /** What one device sends while it has one release of an app. */
@@ -27,22 +19,24 @@ export interface DemoRun {
   feedback: { at: number; text: string; email: string | undefined }[]
 }
 
-export interface HistoryOptions {
-  events: number
-  days: number
-  /** The end of the period, in milliseconds since 1970. */
-  now: number
-  /** The same seed, number and period give the same history. */
-  seed: number
-}
-
 const dayMs = 86_400_000
 const eventsPerDevice = 40
 const devicesMax = 400
 /** Every so many devices, one sends a feedback. */
 const devicesPerFeedback = 3
 
-export function inventHistory({ events, days, now, seed }: HistoryOptions): DemoRun[] {
+/**
+ * Invents so many events. The same seed, number and period give the same history.
+ *
+ * @param options.now the end of the period, in milliseconds since 1970
+ */
+export function inventHistory(options: {
+  events: number
+  days: number
+  now: number
+  seed: number
+}): DemoRun[] {
+  const { events, days, now, seed } = options
   const dice = createDice(seed)
   const { random, pick } = dice
   const from = now - days * dayMs
@@ -101,38 +95,41 @@ export function inventSession(options: {
   const { random, pick } = options.dice
   let { at } = options
   const events: DemoEvent[] = []
-  const add = (event: string, params: Params) => {
+  const add = (event: string, params: DemoEvent['params']) => {
     events.push({ at: Math.round(at), event, params })
     at += 1_000 + random() * 40_000
   }
+  const actions = Object.entries({ ...app.actions, ...(isNew && app.newActions) })
+  const { crash, crashes } = app.releases[isNew ? 1 : 0]
   add('app_open', { cold: random() < 0.6 })
   const steps = 3 + Math.floor(random() * 7)
   for (let step = 0; step < steps; step++) {
     add('screen_view', { screen: pick(app.screens), ms: 80 + Math.floor(random() * 900) })
     if (random() < 0.5) {
-      const { event, params } = pick(app.actions)(pick, isNew)
-      add(event, params)
+      const [event, choices] = pick(actions)
+      const params = Object.entries(choices).map(([name, values]) => [name, pick(values)])
+      add(event, Object.fromEntries(params))
     }
   }
-  if (random() < app.crashes[isNew ? 1 : 0]) add('crash', app.crash(isNew))
+  if (random() < crashes) {
+    const [reason, ...frames] = crash.split('\n')
+    add('crash', { reason, stack: frames.join('\n') })
+  }
   return events
 }
 
 /** What chance decides. */
-export interface Dice {
-  /** Returns a number from 0 to 1. */
-  random: () => number
-  pick: Pick
-}
+export type Dice = ReturnType<typeof createDice>
 
 /** Returns dice that depend on the seed only (mulberry32). */
-export function createDice(seed: number): Dice {
+export function createDice(seed: number) {
   let state = seed >>> 0
+  /** Returns a number from 0 to 1. */
   const random = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-  return { random, pick: (list) => list[Math.floor(random() * list.length)]! }
+  return { random, pick: <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]! }
 }
