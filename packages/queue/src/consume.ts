@@ -2,9 +2,10 @@ export {
   alertSender,
   alertWebhook,
   changeDeliveryId,
+  feedbackWebhook,
   parseAlertDeliveryId,
   testDeliveryId,
-} from './alert-webhook.ts'
+} from './webhooks.ts'
 export type { BatchLimits } from './batch-room.ts'
 export type { ClaimedFrame } from './claimed-frames.ts'
 export { createFrameConsumer, type FrameConsumer } from './consumer.ts'
@@ -15,7 +16,7 @@ export {
   startDeliveries,
 } from './deliveries.ts'
 export { createDeliverySink, type DeliverySink } from './delivery-sink.ts'
-export { feedbackWebhook } from './feedback-webhook.ts'
+
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createShardedSource } from './shards/sharded-source.ts'
 export { createQueuePause } from './queue-pause.ts'

@@ -4,15 +4,12 @@ import { plural, visibleText } from '@intake/runtime'
 import { cut, line, type Notice } from './notice.ts'
 
 /** The change of an alert, as `intake.alert_changes` has it. */
-export interface StoredAlert {
-  id: string
+export interface StoredAlert extends Pick<
+  Alert,
+  'id' | 'event' | 'condition' | 'threshold' | 'unit' | 'minutes'
+> {
   bundle_identifier: string
-  event: string
   version_name: string
-  condition: Alert['condition']
-  threshold: number
-  unit: Alert['unit']
-  minutes: number
   /** How many states the alert had before. */
   change: number
   state: string

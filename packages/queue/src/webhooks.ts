@@ -2,6 +2,20 @@ import type { DeliveryQueue } from './deliveries.ts'
 
 const second = 1_000
 const minute = 60 * second
+const hour = 60 * minute
+/** They add up to about three days, as the Standard Webhooks specification recommends. */
+const feedbackDelaysMs = [
+  5 * second,
+  5 * minute,
+  30 * minute,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+]
+
+/** The queue of webhook requests: workers add the ids of stored feedback, consoles send them. */
+export const feedbackWebhook: DeliveryQueue = {
+  name: 'feedback-webhook',
+  retryDelaysMs: feedbackDelaysMs,
+}
 
 /**
  * Messages about alerts, which consoles add and send. The delays add up to about three hours,
