@@ -61,15 +61,11 @@ export function define(alerts: Command): void {
     .option('--bundle <identifier>', 'bundle identifier of the application')
     .option('--event <name>', 'name of the event')
     .option('--version-name <text>', 'only events of this device.version_name')
-    .option(
-      '--above <number>',
-      'fire above this number of events, or percent of devices',
-      parseLimit('above'),
-    )
-    .option('--below <number>', 'fire below this number, or percent', parseLimit('below'))
-    .option('--times <number>', 'fire above so many times the usual number of events', parseTimes)
+    .addOption(limitOption('above', 'fire above this number of events, or percent of devices'))
+    .addOption(limitOption('below', 'fire below this number, or percent'))
+    .addOption(limitOption('times', 'fire above so many times the usual number of events'))
     .option('--new-crash', 'fire when a crash has a new stack trace')
-    .addOption(windowOption())
+    .addOption(windowOption)
     .option('--by <who>', 'who adds it, for the journal', operator())
     .option('--json', 'print the alert as JSON')
     .addHelpText('after', addGuide)
@@ -135,15 +131,15 @@ export function define(alerts: Command): void {
 function readChoice(options: AddOptions): AlertChoice {
   const { bundle = '', event = '', versionName = '', above, below, times, newCrash } = options
   const newCrashes = newCrash && ({ condition: 'new-crash', threshold: 0, unit: 'events' } as const)
-  const [limit, ...others] = [above, below, times, newCrashes].filter((one) => one !== undefined)
-  if (limit === undefined || others.length > 0) {
+  const [chosen, ...others] = [above, below, times, newCrashes].filter((one) => one !== undefined)
+  if (chosen === undefined || others.length > 0) {
     throw new UsageError('Give one of --above, --below, --times and --new-crash.')
   }
   const choice: AlertChoice = {
     bundle: bundle.toWellFormed(),
     event: event.toWellFormed(),
     versionName: versionName.toWellFormed(),
-    ...limit,
+    ...chosen,
     minutes: options.in / 60_000,
   }
   const problem = findAlertProblem(choice)
@@ -172,19 +168,17 @@ interface Found {
 
 async function readStates(id: string): Promise<{ state: Found | undefined; changes: Found[] }> {
   const { withClickHouse } = await import('../clickhouse.ts')
-  const columns = `state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual`
   return withClickHouse(
     async (clickhouse) => {
-      const [[state], changes] = await Promise.all([
+      const read = (statesOf: string) =>
         clickhouse.query<Found>(
-          `SELECT ${columns} FROM intake.alert_states WHERE id = {id:String}`,
+          `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual FROM intake.${statesOf}`,
           { id },
-        ),
-        clickhouse.query<Found>(
-          `SELECT ${columns} FROM intake.alert_changes WHERE id = {id:String} ORDER BY change DESC LIMIT 10`,
-          { id },
-        ),
-      ])
+        )
+      const [state] = await read('alert_states WHERE id = {id:String}')
+      const changes = await read(
+        'alert_changes WHERE id = {id:String} ORDER BY change DESC LIMIT 10',
+      )
       return { state, changes }
     },
     { requestTimeoutMs: readTimeoutMs },
@@ -208,40 +202,28 @@ async function sendTest(redis: Redis, alertId: string): Promise<string> {
   try {
     const deadline = performance.now() + sendTimeoutMs
     await sink.add([delivery])
-    for (;;) {
-      const outcome = await sink.outcome(delivery)
-      if (outcome === undefined)
-        throw new UsageError('Consoles have no receiver (docs/webhook.md).')
-      if (outcome !== 'waiting') {
-        if (outcome.failure === '') return 'The receiver has taken it.'
-        throw new UsageError(`It could not be sent: ${outcome.failure}.`)
-      }
-      if (performance.now() > deadline) {
-        throw new UsageError('Consoles have not sent it yet; their log has the reason.')
-      }
+    let outcome = await sink.outcome(delivery)
+    while (outcome === 'waiting' && performance.now() <= deadline) {
       await pause(sendPollMs)
+      outcome = await sink.outcome(delivery)
     }
+    if (outcome === undefined) throw new UsageError('Consoles have no receiver (docs/webhook.md).')
+    if (outcome === 'waiting')
+      throw new UsageError('Consoles have not sent it yet; their log has the reason.')
+    if (outcome.failure !== '') throw new UsageError(`It could not be sent: ${outcome.failure}.`)
+    return 'The receiver has taken it.'
   } finally {
     await sink.close()
   }
 }
 
 const parseNumber = numberOption({ min: 0, pattern: decimal, message: 'Give a number.' })
-const parseWindow = periodOption('mh', 'Give minutes or hours, such as 10m or 1h.')
-const windowOption = () =>
-  new Option('--in <window>', 'length of the window, such as 10m or 1h')
-    .argParser(parseWindow)
-    .default(3_600_000, '1h')
-
-const parseLimit =
-  (condition: 'above' | 'below') =>
-  (given: string): Limit => ({
-    condition,
-    threshold: parseNumber(given.replace(/%$/, '')),
-    unit: given.endsWith('%') ? 'percent' : 'events',
+const limitOption = (condition: 'above' | 'below' | 'times', help: string) =>
+  new Option(`--${condition} <number>`, help).argParser((given: string): Limit => {
+    const isShare = condition !== 'times' && given.endsWith('%')
+    const threshold = parseNumber(isShare ? given.slice(0, -1) : given)
+    return { condition, threshold, unit: isShare ? 'percent' : 'events' }
   })
-const parseTimes = (given: string): Limit => ({
-  condition: 'times',
-  threshold: parseNumber(given),
-  unit: 'events',
-})
+const windowOption = new Option('--in <window>', 'length of the window, such as 10m or 1h')
+  .argParser(periodOption('mh', 'Give minutes or hours, such as 10m or 1h.'))
+  .default(3_600_000, '1h')
