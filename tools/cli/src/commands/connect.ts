@@ -22,10 +22,8 @@ docs/connect.md says what each tool can and cannot read.`,
       }
       const access = parseAccess(flags.url ?? (await urlOfAnalyst()))
       const tools = toolsFor(flags.showPassword ? access : { ...access, password: hidden })
-      for (const [tool, { title, text }] of Object.entries(tools)) {
-        if (name !== undefined && name !== tool) continue
-        print(`${name === undefined ? `# ${tool}. ` : '# '}${title}\n${text}\n`)
-      }
+      if (name !== undefined) print(`# ${tools[name]}\n`)
+      else for (const [tool, text] of Object.entries(tools)) print(`# ${tool}. ${text}\n`)
       if (!flags.showPassword) note(`--show-password prints the password instead of ${hidden}.`)
     })
 }
