@@ -127,7 +127,7 @@ function run(command, args, env) {
   })
 }
 
-function fail(sentence) {
+export function fail(sentence) {
   console.error(sentence)
   process.exit(1)
 }

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
-import { root } from './bootstrap.mjs'
+import { fail, root } from './bootstrap.mjs'
 
 const registryMs = 60_000
 const installMs = 10 * 60_000
@@ -54,8 +54,7 @@ export function prepareEngine() {
     }
     return found.kind === 'installed' ? () => installEngine(found) : () => {}
   } catch (error) {
-    console.error(error.message)
-    process.exit(1)
+    fail(error.message)
   }
 }
 
@@ -80,8 +79,7 @@ function installEngine({ name, version }) {
   } catch (error) {
     // Half an engine would look like a whole one at the next start.
     rmSync(folder, { recursive: true, force: true })
-    console.error(`${name}@${version} could not be installed: ${error.message}`)
-    process.exit(1)
+    fail(`${name}@${version} could not be installed: ${error.message}`)
   }
 }
 

@@ -1,6 +1,6 @@
 // Fills the folder `release` with everything that a release publishes (docs/releasing.md).
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   cpSync,
   mkdirSync,
@@ -94,15 +94,8 @@ function writeSbom(folder) {
 
 /** Writes SHA256SUMS, as `sha256sum --check` reads it. */
 function writeSums(folder) {
-  const lines = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-    .toSorted()
-    .map((name) => {
-      const hash = createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex')
-      return `${hash}  ${name}\n`
-    })
-  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''))
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())
+  const names = files.map(({ name }) => name).toSorted()
+  const sum = (name) => hash('sha256', readFileSync(join(folder, name)))
+  writeFileSync(join(folder, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''))
 }
