@@ -1,6 +1,6 @@
 import { createApiKeyStore, keyLimitNames } from '@intake/access'
 import { plural } from '@intake/runtime'
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
 import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
@@ -54,7 +54,7 @@ export function define(demo: Command): void {
     .option('--seed <n>', 'another one invents another past', numberOption({ max: 2 ** 31 }), 1)
     .option('--url <url>', 'the gateway; default: that of npm start')
     .option('--remove', 'take away all demos: records, pictures, counts and API keys')
-    .addOption(new Option('--yes', 'with --remove: do it; without it the command only counts'))
+    .option('--yes', 'with --remove: do it; without it the command only counts')
     .addHelpText(
       'after',
       `
@@ -87,7 +87,7 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
     const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
     if (sent.left > 0)
       throw new UsageError(
-        `${sent.left} ${plural(sent.left, 'record')} did not arrive (${sent.reasons.join(', ')}).`,
+        `${sent.left} ${plural(sent.left, 'record')} did not arrive (${[...sent.reasons].join(', ')}).`,
       )
     print(
       `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${days} ${plural(days, 'day')}.`,

@@ -17,14 +17,6 @@ const devicesAtOnce = 6
 const deliveryMs = 60_000
 const liveDevices = 4
 
-export interface Sent {
-  events: number
-  feedback: number
-  /** Records that did not arrive; `reasons` says why. */
-  left: number
-  reasons: string[]
-}
-
 /** A client stops sending when its key is refused, so this waits until gateways know it. */
 export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   const deadline = performance.now() + knownMs
@@ -43,13 +35,17 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
 }
 
-/** Each device is a client with a clock that runs through its history, as after days offline. */
+/**
+ * Each device is a client with a clock that runs through its history, as after days offline.
+ *
+ * @returns `left`: how many records did not arrive, for these `reasons`
+ */
 export async function sendHistory(
   runs: readonly DemoRun[],
   options: Target & { rate: number | undefined; signal: AbortSignal },
-): Promise<Sent> {
+) {
   const { rate, signal } = options
-  const sent: Sent = { events: 0, feedback: 0, left: 0, reasons: [] }
+  const sent = { events: 0, feedback: 0, left: 0, reasons: new Set<string>() }
   const began = performance.now()
   const waiting = runs.values()
   const sendNext = async () => {
@@ -59,7 +55,7 @@ export async function sendHistory(
       sent.events += run.events.length
       sent.feedback += run.feedback.length
       sent.left += left
-      if (reason !== undefined && !sent.reasons.includes(reason)) sent.reasons.push(reason)
+      if (reason !== undefined) sent.reasons.add(reason)
       const dueMs = rate === undefined ? 0 : (sent.events / rate) * 1_000
       const earlyMs = dueMs - (performance.now() - began)
       if (earlyMs > 0) await sleep(earlyMs, undefined, { signal }).catch(() => undefined)
@@ -69,10 +65,8 @@ export async function sendHistory(
   return sent
 }
 
-async function sendRun(
-  { app, deviceUuid, userId, device, events, feedback }: DemoRun,
-  { url, apiKey }: Target,
-): Promise<{ left: number; reason: string | undefined }> {
+async function sendRun(run: DemoRun, { url, apiKey }: Target) {
+  const { app, deviceUuid, userId, device, events, feedback } = run
   let past: number | undefined
   const now = () => past ?? Date.now()
   const client = createNodeClient(
@@ -83,7 +77,7 @@ async function sendRun(
         now,
         // Runs as the clock does: the device was offline, and nobody has set its clock.
         monotonic: now,
-        setTimeout: (run, ms) => setTimeout(run, ms),
+        setTimeout: (work, ms) => setTimeout(work, ms),
         clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
       },
     },
