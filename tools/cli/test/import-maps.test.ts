@@ -42,6 +42,17 @@ t.test('a number of CSV keeps its digits, or is rejected', async (t) => {
   t.throws(() => read(undefined), /more cells than the header/)
 })
 
+t.test('a column is one that the file has, whatever every object has', async (t) => {
+  const path = join(createDataDir(t), 'map.json')
+  const params = '{"__proto__":"__proto__"}'
+  writeFileSync(path, `{"event":"constructor","time":"at","user":"=one","params":${params}}`)
+  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const row = { at: '2026-11-01', ['__proto__']: 'own' }
+  t.throws(() => read(row), /there is no column constructor/)
+  const { event, params: built } = read({ ...row, constructor: 'built' })
+  t.strictSame([event, Object.entries(built)], ['built', [['__proto__', 'own']]])
+})
+
 t.test('a day that the calendar does not have is no time', async (t) => {
   const { read } = await findMap('segment', JSON.parse)
   const at = (timestamp: string) => read({ event: 'a', userId: 'u', timestamp }).timeMs

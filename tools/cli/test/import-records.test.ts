@@ -1,4 +1,5 @@
 import { compileRules } from '@intake/access'
+import { dayMs } from '@intake/contract'
 import type { NewFrame } from '@intake/queue/frame'
 import { parseRecord } from '@intake/sandbox'
 import t from 'tap'
@@ -9,7 +10,11 @@ import type { SourceRow } from '../src/import/read-rows.ts'
 const mebibyte = 1024 * 1024
 
 /** Imports events of PostHog whose property `s` has these texts. */
-async function importTexts(texts: string[], change: (row: SourceRow) => SourceRow = (row) => row) {
+async function importTexts(
+  texts: string[],
+  change: (row: SourceRow) => SourceRow = (row) => row,
+  retentionMs?: number,
+) {
   const frames: NewFrame[] = []
   const reasons: string[] = []
   async function* rows() {
@@ -24,7 +29,7 @@ async function importTexts(texts: string[], change: (row: SourceRow) => SourceRo
     map: await findMap('posthog', parseRecord),
     bundleIdentifier: 'com.example.app',
     rate: 1_000_000,
-    policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => noRules },
+    policy: { retentionMs: () => retentionMs, isSuppressed: () => false, rules: () => noRules },
     producer: { add: async (frame) => void frames.push(frame) },
     untilRoom: async () => {},
     readNowMs: async () => Date.UTC(2026, 11),
@@ -58,4 +63,13 @@ t.test('a line that is not UTF-8 is rejected', async (t) => {
   }))
   t.match(result, { imported: 1, rejected: 1 })
   t.strictSame(reasons, ['it is not UTF-8'])
+})
+
+t.test('lines that are too old say nothing about the map', async (t) => {
+  const old = Array<string>(150).fill('a')
+  const { result, frames } = await importTexts(old, undefined, dayMs)
+  t.match(result, { imported: 0, rejected: 150, isStopped: false })
+  t.strictSame(frames, [])
+  const asText = (row: SourceRow) => ({ ...row, text: row.text.replace('"event"', '"name"') })
+  t.match((await importTexts(old, asText)).result, { rejected: 100, isStopped: true })
 })

@@ -14,7 +14,7 @@ async function read(format: 'json' | 'csv', text: string | Buffer, name = 'file'
   return rows
 }
 
-t.test('a line ends at LF or CRLF, not at another separator of Unicode', async (t) => {
+t.test('a line ends at LF, CRLF or CR, not at another separator of Unicode', async (t) => {
   const texts = ['{"a":"\u2028\u2029\u0085"}', '{"b":1}', '{"c":2}']
   const rows = await read('json', `${texts[0]}\r\n\n${texts[1]}\n${texts[2]}`)
   t.strictSame(
@@ -25,6 +25,37 @@ t.test('a line ends at LF or CRLF, not at another separator of Unicode', async (
       [4, texts[2]],
     ],
   )
+  const ends = ['\r', '\r\n', '\n', '\r\r\n', '']
+  const mixed = await read(
+    'csv',
+    ['\uFEFFid,note', '1,a', '2,b', '3,c', '4,d'].map((line, n) => line + ends[n]).join(''),
+  )
+  t.strictSame(
+    mixed.map(({ columns }) => columns),
+    ['a', 'b', 'c', 'd'].map((note, n) => ({ id: `${n + 1}`, note })),
+  )
+})
+
+t.test('a file of an old Mac has rows, also where a chunk ends between CR and LF', async (t) => {
+  for (const end of ['\r', '\r\n']) {
+    // A chunk of a file has 65,536 bytes.
+    const lines = ['n,s', ...Array.from({ length: 9 }, (_, n) => `${n},${'x'.repeat(65_533 - n)}`)]
+    const rows = await read('csv', lines.map((line) => line + end).join(''))
+    t.strictSame(
+      rows.map(({ line, text }) => [line, text]),
+      lines.slice(1).map((text, n) => [n + 2, text]),
+    )
+  }
+  const [row] = await read('csv', 'a,b\r"1\r\r2\r\n3",4\r')
+  t.match(row, { line: 2, columns: { a: '1\r\r2\n3', b: '4' } })
+})
+
+t.test('a column may have the name of a property that every object has', async (t) => {
+  const [row] = await read('csv', '__proto__,constructor\n1,2\n')
+  t.strictSame(Object.entries(row?.columns ?? {}), [
+    ['__proto__', '1'],
+    ['constructor', '2'],
+  ])
 })
 
 t.test('a line may be longer than a chunk, and a character may lie on two', async (t) => {

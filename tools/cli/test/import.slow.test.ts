@@ -228,5 +228,7 @@ t.test('a map that does not fit stops the import', async (t) => {
     stderr: /absent/,
   })
   t.notOk(existsSync('absent.rejected.ndjson'))
-  t.match(await intake(['journal', '--json']), { stdout: /records-imported/ })
+  const { stdout } = await intake(['journal', '--json'])
+  t.match(stdout, /records-imported.*com\.example\.posthog/s)
+  t.notMatch(stdout, 'com.example.wrong', 'the journal has only what was imported')
 })

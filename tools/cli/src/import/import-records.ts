@@ -8,7 +8,7 @@ import { pause, plural } from '@intake/runtime'
 import { parseRecord, printLog } from '@intake/sandbox'
 import type { SourceMap } from './maps.ts'
 import type { SourceRow } from './read-rows.ts'
-import { RejectedError, type SourceEvent } from './source-event.ts'
+import { RejectedError, UnwantedError, type SourceEvent } from './source-event.ts'
 
 export interface ImportResult {
   imported: number
@@ -39,7 +39,7 @@ export interface ImportOptions {
 const frameRows = 500
 /** A larger frame takes too long to reach Redis, and too much of its memory. */
 const frameBytes = 1024 * 1024
-/** If all of the first rows are rejected, the map does not fit. */
+/** If none of the first rows is an event, the map does not fit. */
 const trialRows = 100
 /** A frame must be in the queue this long after its records arrive, as with gateways. */
 const enqueueTimeoutMs = 8_000
@@ -54,6 +54,8 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
   const requestId = randomUUID()
   const startedAt = performance.now()
   let seen = 0
+  /** The rows that were rejected for what they are. */
+  let misfits = 0
   const rowsMax = () => (seen < trialRows ? trialRows - seen : Math.min(frameRows, rate))
   for await (const chunk of chunksOf(rows, rowsMax)) {
     await options.untilRoom()
@@ -74,11 +76,12 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
         lines.push(json)
       } catch (error) {
         result.rejected++
+        if (!(error instanceof UnwantedError)) misfits++
         await onRejected(row, reasonOf(error))
       }
     }
     seen += chunk.length
-    result.isStopped = seen === trialRows && result.rejected === seen
+    result.isStopped = seen === trialRows && misfits === seen
     if (result.isStopped) break
     for (const lines of months.values()) {
       const ndjson = `${lines.join('\n')}\n`
@@ -127,7 +130,7 @@ function printRow(
   if (user === undefined || device === undefined)
     throw new RejectedError('it has no user or device')
   const sender = { bundle_identifier, unique_user_id: user, device_uuid: deviceUuid(device) }
-  if (policy.isSuppressed(sender)) throw new RejectedError('its user or device is suppressed')
+  if (policy.isSuppressed(sender)) throw new UnwantedError('its user or device is suppressed')
   const identity = identityOf(source, row, bundle_identifier)
   const json = printLog(
     {
@@ -147,7 +150,7 @@ function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | un
   if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
   if (timeMs >= nowMs - keptMs) return
   const days = Math.floor(keptMs / dayMs)
-  throw new RejectedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
+  throw new UnwantedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
 }
 
 /** A source without ids is identified by the number and text of its lines. */

@@ -124,9 +124,10 @@ async function readCsvMap(
     const at = (column: string | undefined) => {
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
-      const cell = (row as Record<string, string>)[column]
-      if (cell === undefined) throw new RejectedError(`there is no column ${column}`)
-      return cell || undefined
+      const columns = row as Record<string, string>
+      // A name such as `constructor` is no column that the file has.
+      if (!Object.hasOwn(columns, column)) throw new RejectedError(`there is no column ${column}`)
+      return columns[column] || undefined
     }
     return {
       id: at(map.id),

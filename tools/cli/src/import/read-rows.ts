@@ -25,12 +25,12 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const share = () => (size === 0 ? 1 : file.bytesRead / size)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   let line = 0
-  let begun: (Line & { line: number; record: OpenRecord }) | undefined
+  let begun: { text: string; isUtf8: boolean; line: number; record: OpenRecord } | undefined
   let header: string[] | undefined
   for await (const read of splitLines(input)) {
     line++
     const { line: first = line, record } = begun ?? {}
-    const text = begun === undefined ? read.text : `${begun.text}\n${read.text}`
+    const text = (begun?.text ?? '') + read.text
     const isRowUtf8 = read.isUtf8 && (begun?.isUtf8 ?? true)
     begun = undefined
     if (record === undefined && text.trim() === '') continue
@@ -40,7 +40,8 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
     }
     const cells = parseCsv(read.text, record)
     if (!Array.isArray(cells)) {
-      begun = { text, isUtf8: isRowUtf8, line: first, record: cells }
+      cells.cell += read.end
+      begun = { text: text + read.end, isUtf8: isRowUtf8, line: first, record: cells }
       if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
     } else if (header === undefined) header = cells
     else {
@@ -56,27 +57,32 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
 /** Longer than any event; a file without lines, or a compressed one, could fill the memory. */
 const lineBytesMax = 16 * 1024 * 1024
 
-type Line = Pick<SourceRow, 'text' | 'isUtf8'>
+interface Line extends Pick<SourceRow, 'text' | 'isUtf8'> {
+  /** What a cell in quotes has instead of the end of the line: old Macs end lines with CR. */
+  end: '\n' | '\r'
+}
 
 /**
- * Splits at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are text in
- * JSON and CSV. Leaves out a byte order mark.
+ * Splits at LF, CRLF and CR only: U+2028 and U+2029, at which `node:readline` also splits, are text
+ * in JSON and CSV. Leaves out a byte order mark.
  */
 async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let count = 0
-  const decode = (bytes: Buffer): Line => {
+  const decode = (bytes: Buffer, end: Line['end']): Line => {
     count++
-    const text = bytes.toString().replace(/\r$/, '')
-    return { text: count === 1 ? text.replace(/^\uFEFF/, '') : text, isUtf8: isUtf8(bytes) }
+    const text = bytes.toString()
+    return { text: count === 1 ? text.replace(/^\uFEFF/, '') : text, isUtf8: isUtf8(bytes), end }
   }
   /** The beginning of a line, in several chunks: joining them at each would take quadratic time. */
   let rest: Buffer[] = []
   let restBytes = 0
-  for await (const chunk of input) {
+  for await (const chunk of withWholeEnds(input)) {
     let begin = 0
-    for (let end; (end = chunk.indexOf(lineFeed, begin)) !== -1; begin = end + 1) {
-      const part = chunk.subarray(begin, end)
-      yield decode(rest.length === 0 ? part : Buffer.concat([...rest, part]))
+    for (const { 0: found, index } of chunk.toString('latin1').matchAll(/\r\n?|\n/g)) {
+      const part = chunk.subarray(begin, index)
+      begin = index + found.length
+      const end = found === '\r' ? '\r' : '\n'
+      yield decode(rest.length === 0 ? part : Buffer.concat([...rest, part]), end)
       rest = []
       restBytes = 0
     }
@@ -88,10 +94,22 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
       throw new UsageError(sentence)
     }
   }
-  if (rest.length > 0) yield decode(Buffer.concat(rest))
+  if (rest.length > 0) yield decode(Buffer.concat(rest), '\n')
 }
 
-const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** Yields chunks of which none ends between CR and LF. */
+async function* withWholeEnds(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = []
+  for await (const chunk of input) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([...held, chunk])
+    const length = bytes.at(-1) === carriageReturn ? bytes.length - 1 : bytes.length
+    held = length === bytes.length ? [] : [bytes.subarray(length)]
+    yield bytes.subarray(0, length)
+  }
+  yield* held
+}
 
 /** A longer record of CSV is a quote that is not closed. */
 const recordLengthMax = 1024 * 1024
@@ -99,7 +117,7 @@ const recordLengthMax = 1024 * 1024
 /** A record of CSV that ends inside quotes. */
 interface OpenRecord {
   cells: string[]
-  /** The beginning of the next cell. */
+  /** The beginning of the next cell, with the ends of its lines. */
   cell: string
 }
 
@@ -110,7 +128,7 @@ interface OpenRecord {
  */
 function parseCsv(line: string, open?: OpenRecord): string[] | OpenRecord {
   const cells = open?.cells ?? []
-  let quoted = open && `${open.cell}\n`
+  let quoted = open?.cell
   for (let at = 0; ;) {
     if (quoted === undefined && line[at] === '"') {
       quoted = ''

@@ -17,6 +17,9 @@ export class RejectedError extends Error {
   override name = 'RejectedError'
 }
 
+/** The map fits such a line, but the operator's settings refuse it. */
+export class UnwantedError extends RejectedError {}
+
 /** Returns the text under one of these paths, the first that has one. */
 export function textAt(value: unknown, ...paths: string[]): string | undefined {
   for (const path of paths) {
