@@ -25,6 +25,12 @@ export async function noteChange(redis: Redis, entry: Omit<JournalEntry, 'who'>)
   await createWaitingEntries({ redis }).add({ ...entry, who: operator() })
 }
 
+/** Returns a function that adds an entry when it is first called: until then nothing is changed. */
+export function noteOnce(note: () => Promise<void>): () => Promise<void> {
+  let noted: Promise<void> | undefined
+  return () => (noted ??= note())
+}
+
 /**
  * Moves the waiting entries to ClickHouse, so that they can be queried at once. If ClickHouse does
  * not respond within three seconds, a worker moves them later.

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { createWaitingEntries, journalActions } from '@intake/access'
 import { moveToJournal } from '@intake/records'
 import { logsOf, logRow, startServices, user } from './services.ts'
 
-const { reject, clickhouse, insert, intake, keys } = await startServices(t)
+const { reject, clickhouse, dataDir, insert, intake, keys } = await startServices(t)
 
 interface Entry {
   id: string
@@ -109,4 +111,26 @@ t.test('a day of an operator, while ClickHouse is away half of the time', async 
   t.ok(entries.every(({ action }) => action in journalActions))
   const lines = (await run(['journal', '--since', entries.at(-1)!.at])).trimEnd().split('\n')
   t.match(lines.at(-1), new RegExp(`^\\S+Z\tkey-revoked\t${key}\t`))
+})
+
+t.test('what is refused is not in the journal', async (t) => {
+  const actions = async () =>
+    (JSON.parse(await run(['journal', '--json'])) as Entry[]).map(({ action }) => action)
+  const before = await actions()
+  writeFileSync(join(dataDir, 'note.txt'), 'mine')
+  for (const [args, env] of [
+    [['export', '--to', `dir:${dataDir}`]],
+    [['user', 'export', user(), '--out', dataDir]],
+    [['retention', 'set', 'logs', '90d'], { REDIS_ACK_REPLICAS: 'many' }],
+  ] as const) {
+    t.equal((await intake([...args], env)).code, 1, args.join(' '))
+  }
+  t.same(await actions(), before)
+  const lake = ['export', '--to', `dir:${join(dataDir, 'lake')}`]
+  await insert('logs', logsOf(user(), 1))
+  await clickhouse.command(
+    `INSERT INTO intake.watermark_raw (kind, visible_until) VALUES ('logs', '2026-11-21'), ('feedback', '2026-11-21')`,
+  )
+  for (const _ of [1, 2]) await run(lake)
+  t.same((await actions()).slice(before.length), ['records-exported'], 'only what was exported')
 })

@@ -37,6 +37,8 @@ export interface ExportOptions {
   rowsMax?: number
   /** Ends the export before the next window. */
   signal?: AbortSignal
+  /** Called before each window is written, and if there is none, never. */
+  onWindow?: () => Promise<void>
   progress: (sentence: string) => void
 }
 
@@ -64,6 +66,7 @@ export async function exportRecords(options: ExportOptions): Promise<Manifest[]>
       if (plan === undefined || signal?.aborted) return manifests
       const isDone = plan.number === last?.manifest.number
       if (!isDone) {
+        await options.onWindow?.()
         await target.write(planPath, encode(plan))
         last = await writeWindow(options, plan, last)
         manifests.push(last.manifest)

@@ -17,7 +17,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
-import { noteChange } from '../journal.ts'
+import { noteChange, noteOnce } from '../journal.ts'
 import { periodOption } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 import { createProgress } from '../progress.ts'
@@ -101,11 +101,10 @@ async function exportUntilSignal(
     const installation = await readInstallation(clickhouse)
     if (installation === null)
       throw new UsageError('ClickHouse belongs to no installation: intake setup.')
-    await withRedis((redis) =>
-      noteChange(redis, { action: 'records-exported', subject: options.to, detail: { ...scope } }),
-    )
+    const entry = { action: 'records-exported', subject: options.to, detail: { ...scope } } as const
+    const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
     const progress = createProgress()
-    const source = { clickhouse, installation, target, scope, signal, progress }
+    const source = { clickhouse, installation, target, scope, signal, progress, onWindow }
     for (;;) {
       await exportRecords(source).then(
         (made) => printMade(made, json),

@@ -23,10 +23,11 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
       withServices(async (services) => {
         const subject = personalSubject(kind, value, flags)
         const folder = flags.out
+        if (folder !== undefined) await makeEmptyFolder(folder)
         await noteSubject(services.redis, 'subject-exported', subject)
-        const file = folder === undefined ? undefined : await createFile(folder)
+        const file = folder && (await open(join(folder, 'records.jsonl'), 'wx', 0o600))
         try {
-          const write = file === undefined ? printJsonLine : lineWriter(file)
+          const write = file ? lineWriter(file) : printJsonLine
           const report = await exportSubject({ services, subject, write, folder })
           note(
             `${report.records} ${plural(report.records, 'record')}, ${report.attachments} ${plural(report.attachments, 'attachment')}`,
@@ -40,16 +41,15 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
           const keys = report.damaged.join('\n')
           throw new UsageError(`These attachments are missing or damaged:\n${keys}`)
         } finally {
-          await file?.close()
+          if (file) await file.close()
         }
       }),
     )
 }
 
-async function createFile(folder: string): Promise<FileHandle> {
+async function makeEmptyFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty.`)
-  return open(join(folder, 'records.jsonl'), 'wx', 0o600)
 }
 
 const lineWriter = (file: FileHandle) => async (line: string) => {

@@ -8,7 +8,7 @@ import { pause, plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import type { ImportOptions } from '../import/import-records.ts'
-import { noteChange, storeEntries } from '../journal.ts'
+import { noteChange, noteOnce, storeEntries } from '../journal.ts'
 import { numberOption, wholeBundle } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 import { openRedis } from '../with-redis.ts'
@@ -79,8 +79,11 @@ async function run(file: string, options: Options): Promise<void> {
       onUnreadable: (names) => note(`Cannot be read: ${names.join(', ')}`),
     })
     await ask(loaded)
+    const producer = createFrameProducer({ sink })
     const detail = { map: options.map, file: basename(file) }
-    await ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail }))
+    const noteImport = noteOnce(() =>
+      ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail })),
+    )
     let hasRejected = false
     const result = await importRecords({
       rows: readRows(file, map.format),
@@ -88,7 +91,12 @@ async function run(file: string, options: Options): Promise<void> {
       bundleIdentifier: bundle,
       rate,
       policy,
-      producer: createFrameProducer({ sink }),
+      producer: {
+        async add(frame, deadline) {
+          await noteImport()
+          await producer.add(frame, deadline)
+        },
+      },
       untilRoom: () => untilRoom(() => ask(redis.llen('{intake}:logs:wait'))),
       readNowMs: async () => {
         const [seconds, microseconds] = await ask(redis.time())

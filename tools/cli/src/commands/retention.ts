@@ -116,13 +116,10 @@ async function set(
   }
   const own = applications.find((one) => one.kind === kind && one.bundleIdentifier === bundle)
   const before = (bundle === undefined ? general[kind] : own?.days) ?? null
-  await noteChange(redis, {
-    action: 'retention-set',
-    subject: kind,
-    detail: { ...(bundle !== undefined && { bundle }), before, after: days ?? null },
-  })
-  // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
+  const detail = { ...(bundle !== undefined && { bundle }), before, after: days ?? null }
   await confirmChange(redis, async () => {
+    await noteChange(redis, { action: 'retention-set', subject: kind, detail })
+    // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
     await writePeriod(clickhouse, { kind, bundleIdentifier: bundle, days })
     if (recordKind === undefined) return
     await createPolicyStore({ redis }).setRetention(recordKind, days, bundle)
