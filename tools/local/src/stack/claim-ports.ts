@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { lockPort } from '../supervisor/lock.ts'
 import { pickPort, portProblem } from '../supervisor/ports.ts'
 import { StartError } from '../supervisor/start-error.ts'
 import type { StackConfig } from './config.ts'
@@ -66,7 +67,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
 
   async function claimNext(after: number): Promise<number> {
     for (let port = after + 1; port <= highestPort; port++) {
-      if (claimed.has(port) || (await portProblem(port)) !== undefined) continue
+      if (claimed.has(port) || (await takePort(port)) !== undefined) continue
       claimed.set(port, 'WORKER_ADMIN_PORT')
       return port
     }
@@ -96,6 +97,13 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   return { ...apps, redis, clickhouse, clickhouseEngine, s3 }
 }
 
+/** Takes a port that has no problem, so that no stack that starts at this moment chooses it, too. */
+async function takePort(port: number): Promise<string | undefined> {
+  const problem = await portProblem(port)
+  if (problem !== undefined || (await lockPort(port))) return problem
+  return 'another Intake has it'
+}
+
 /**
  * Returns a function that waits for an occupied port. It resolves to why the port still cannot be
  * used; undefined if it can.
@@ -103,10 +111,10 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
 function createPortWait({ waitMs, signal }: Pick<ClaimPortsOptions, 'waitMs' | 'signal'>) {
   const waitUntil = performance.now() + waitMs
   return async (port: number) => {
-    let problem = await portProblem(port)
+    let problem = await takePort(port)
     while (problem !== undefined && performance.now() < waitUntil) {
       await delay(pauseMs, undefined, { signal })
-      problem = await portProblem(port)
+      problem = await takePort(port)
     }
     return problem
   }

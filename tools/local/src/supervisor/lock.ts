@@ -31,10 +31,17 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
 }
 
 /** The path of a socket has at most about 100 bytes, so it is not in the data directory. */
-function socketPath(dataDir: string) {
-  const name = `intake-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}.lock`
-  return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
-}
+const socketPath = (dataDir: string) =>
+  pathOf(`intake-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}.lock`)
+
+const pathOf = (name: string) => (process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name))
+
+/**
+ * Resolves to whether no other stack has this port. This one has it until its process ends, also
+ * before anything listens on the port.
+ */
+export const lockPort = async (port: number): Promise<boolean> =>
+  (await lockSocket(pathOf(`intake-port-${port}.lock`))) !== undefined
 
 /** Resolves to undefined if another process holds it. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {
@@ -54,6 +61,7 @@ function tryListen(path: string): Promise<Lock | undefined> {
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
     )
+    server.unref()
     server.listen(path, () =>
       resolve({
         async release() {
