@@ -52,7 +52,9 @@ export function chart(options: Chart): Html {
     .paddingInner(0.22)
     .paddingOuter(0.1)
   const end = (points.at(-1)?.t ?? 0) + stepMs
-  const time = scaleUtc([points[0]?.t ?? 0, end], [0, 100])
+  // By the reader's clock, so that ticks are at its midnights and whole hours.
+  const clockMs = (ms: number) => Date.parse(`${stepTime(ms, stepMs)}Z`)
+  const time = scaleUtc([clockMs(points[0]?.t ?? 0), clockMs(end)], [0, 100])
   const layers = stack<Point>()
     .keys(columns.map(([series]) => series))
     .value((point, series) => point[series as Series] ?? 0)([...points])
@@ -97,16 +99,14 @@ export function chart(options: Chart): Html {
 }
 
 function axisTime(date: Date, stepMs: number): string {
-  const text = stepTime(date.getTime(), stepMs)
-  const clock = text.slice(11, stepMs < 60_000 ? 19 : 16)
+  const clock = date.toISOString().slice(11, stepMs < 60_000 ? 19 : 16)
   if (!/^(?:00:00)?(?::00)?$/.test(clock) && stepMs < dayMs) return clock
-  const day = new Date(text.slice(0, 10))
-  return `${day.getUTCDate()} ${day.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
+  return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
 }
 
 /** The beginning of a step in the reader's zone. Days are those of UTC, as they are counted. */
 const stepTime = (ms: number, stepMs: number): string =>
-  stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString()
+  stepMs < dayMs ? localTime(ms) : new Date(ms).toISOString().slice(0, 23)
 
 /** The table serves the keyboard and screen readers. */
 function numbersTable({ points, columns, href, stepMs }: Chart): Html {
@@ -117,7 +117,7 @@ function numbersTable({ points, columns, href, stepMs }: Chart): Html {
   const numbers = columns.map(
     ([series, name]) => [name, (point: Point) => point[series] ?? 0, 'num'] as const,
   )
-  const all = [['Time', whenOf] as const, ...numbers]
+  const all = [[stepMs < dayMs ? 'Time' : 'Day, UTC', whenOf] as const, ...numbers]
   const numbersOf = table('Numbers of the chart', points.toReversed(), all, { isStacked: false })
   return html`<details class="numbers">
     <summary>As a table</summary>

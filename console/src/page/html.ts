@@ -69,9 +69,10 @@ export function clientText(value: string, lengthMax = 20_000, marksMax = 100): H
   const parts = shown.split(separated)
   const omitted = (parts.length - 1) / 2 - marksMax
   const notes = [note(rest, 'more characters'), note(omitted, 'more invisible characters')]
-  const marked = parts.map((part, index) =>
-    index % 2 === 0 || index < 2 * marksMax ? mark(part, index) : undefined,
-  )
+  const marked = parts.map((part, index) => {
+    if (index % 2 === 0) return part
+    return index < 2 * marksMax && html`<code>${codeOf(part)}</code>`
+  })
   return html`<bdi>${marked}</bdi>${notes}`
 }
 
@@ -81,11 +82,6 @@ const ascii = /^[ -~]*$/
 /** A short text of ASCII characters cannot mislead: without markup, long lists stay small. */
 export const listText = (text: string, lengthMax: number): HtmlValue =>
   text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax, listMarksMax)
-
-/** A part with an odd index is an invisible character. */
-function mark(part: string, index: number): HtmlValue {
-  return index % 2 === 0 ? part : html`<code>${codeOf(part)}</code>`
-}
 
 function note(count: number, what: string): Html | undefined {
   return count > 0 ? html`<span class="note"> … ${count} ${what}</span>` : undefined

@@ -161,7 +161,7 @@ export function readPageNumber(query: URLSearchParams, name: string): number {
   throw new PageError(400, `${name} must be the number of a page.`)
 }
 
-/** Reads a time: UTC if it has no offset, as from `<input type="datetime-local">`. */
+/** Reads a time: UTC if it has no offset. */
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined

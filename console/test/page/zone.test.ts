@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { IncomingMessage } from 'node:http'
+import { chart } from '../../src/page/charts.ts'
+import { timeTag } from '../../src/page/views/links.ts'
 import { inZone, localTime, readZone, zoneLabel } from '../../src/page/zone.ts'
 import { startPage, view } from './fixture.ts'
 
@@ -18,6 +20,35 @@ t.test(
       t.equal(localTime('2026-01-01 00:00:00.000'), '2025-12-31 20:30:00.000')
       t.equal(zoneLabel(Date.UTC(2026, 0, 1)), 'UTC−03:30')
     })
+  },
+)
+
+t.test('a time has the offset that its zone had then', async (t) => {
+  inZone('Europe/Berlin', () => {
+    t.match(String(timeTag('2026-06-30 23:30:00.123')), 'title="2026-07-01 01:30:00.123 UTC+02:00"')
+    t.match(String(timeTag('2026-12-01 12:00:00.000')), 'title="2026-12-01 13:00:00.000 UTC+01:00"')
+  })
+})
+
+t.test(
+  'a chart has its marks at midnights of the reader, and days of UTC as they are',
+  async (t) => {
+    const marks = (zone: string, stepMs: number, days: number) =>
+      inZone(zone, () => {
+        // The week has the end of the month, and in Berlin that of summer time.
+        const points = Array.from({ length: (days * 86_400_000) / stepMs }, (_, n) => ({
+          t: Date.UTC(2026, 9, 24) + n * stepMs,
+        }))
+        const text = String(
+          chart({ points, stepMs, columns: [['events', 'events']], label: 'Events' }),
+        )
+        return Array.from(text.matchAll(/y="124"[^>]*>([^<]*)</g), ([, mark]) => mark)
+      })
+    const hour = 3_600_000
+    for (const zone of ['Asia/Kathmandu', 'America/St_Johns', 'Europe/Berlin', 'UTC'])
+      t.match(marks(zone, 3 * hour, 9).join(), /26 Oct.*28 Oct.*30 Oct.*1 Nov/, zone)
+    t.match(marks('Asia/Kathmandu', hour, 1).join(), /^09:00,12:00/)
+    t.match(marks('Asia/Kathmandu', 24 * hour, 9).join(), /^25 Oct.*1 Nov/)
   },
 )
 

@@ -66,7 +66,8 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
   })
 
   async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
-    const minuteSteps = lastHalfHour(nowMs)
+    const hour = stepsOf('1h', nowMs)
+    const minuteSteps = { ...hour, from: hour.to - 30 * minuteMs }
     const [minutes, refusals, frequent, names] = await Promise.all([
       cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
       cachedBriefly('live refusals', () =>
@@ -79,9 +80,4 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     ])
     return { minutes, minuteSteps, refusals, frequent, names }
   }
-}
-
-function lastHalfHour(nowMs: number) {
-  const { to, stepMs } = stepsOf('1h', nowMs)
-  return { from: to - 30 * stepMs, to, stepMs }
 }

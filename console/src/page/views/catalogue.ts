@@ -83,10 +83,8 @@ function codesNote(codes: readonly VersionCode[]): HtmlValue {
 /** ClickHouse stores a dot in a name as `%2E`. */
 const paramName = (param: string) => param.replaceAll('%2E', '.')
 
-const versionName = (version: string, codes: readonly VersionCode[]): Html => {
-  const known = codes.find(({ code, name: it }) => code === version && it !== '')
-  return shortText(known?.name ?? version)
-}
+const versionName = (version: string, codes: readonly VersionCode[]): Html =>
+  shortText(codes.find(({ code, name: it }) => code === version && it !== '')?.name ?? version)
 
 const shortText = (text: string): Html => clientText(text, 60, listMarksMax)
 

@@ -28,16 +28,14 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`
   const { id, device_uuid, bundle_identifier, event, version, time, received_at } = row
   const delay = (msOf(received_at) - msOf(time)) / 1_000
-  const late = delay > lateSeconds ? badge(`${shortDuration(delay)} late`, 'warning') : undefined
-  const isBad = isBadEvent(event)
+  const late = delay > lateSeconds && badge(`${shortDuration(delay)} late`, 'warning')
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
   const only = (one: ListSearch, content: HtmlValue) => shortLink(sameView(one), content)
   const filters = [
-    search.event === undefined ? only({ event }, listText(event, 100)) : undefined,
-    version && search.version === undefined ? only({ version }, listText(version, 100)) : undefined,
-    search.application === undefined
-      ? only({ application: bundle_identifier }, 'this application')
-      : undefined,
+    search.event === undefined && only({ event }, listText(event, 100)),
+    version && search.version === undefined && only({ version }, listText(version, 100)),
+    search.application === undefined &&
+      only({ application: bundle_identifier }, 'this application'),
     html`user ${only({ user: row.unique_user_id }, listText(row.unique_user_id, 100))}`,
     only({ device: device_uuid }, 'this device'),
     ...filterableParams(row.params_start).map(([name, value]) =>
@@ -46,8 +44,8 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
         html`${listText(name, 60)}:${listText(value, 60)}`,
       ),
     ),
-  ].filter((one) => one !== undefined)
-  return html`<li ${isBad ? html`class="bad"` : undefined}>
+  ].filter(Boolean)
+  return html`<li ${isBadEvent(event) && html`class="bad"`}>
     <details>
       <summary>
         ${shortTime(time, nowMs)}<b>${clientText(event, 100, listMarksMax)}</b>${search.application === undefined ? appTag(bundle_identifier) : html`<i></i>`}<span
@@ -56,7 +54,7 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
       </summary>
       <p>
         Only ${filters.map((one, index) => html`${index > 0 ? ' · ' : ''}${one}`)}<br />Happened
-        ${localTime(time)}${late === undefined ? undefined : html`, arrived ${localTime(received_at)}`}
+        ${localTime(time)}${late && html`, arrived ${localTime(received_at)}`}
         ${device.map((fact) => html` · ${listText(fact ?? '', 60)}`)} · id
         <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
       </p>

@@ -75,7 +75,7 @@ export const cursorOf = ({ id, device_uuid, bundle_identifier }: RecordHead): Cu
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
 export function timeTag(time: string, content: string = localTime(time).slice(0, 19)): Html {
-  return html`<time datetime="${isoTime(time)}" title="${localTime(time)} ${zoneLabel()}"
+  return html`<time datetime="${isoTime(time)}" title="${localTime(time)} ${zoneLabel(msOf(time))}"
     >${content}</time
   >`
 }

@@ -42,16 +42,15 @@ export function pictures(
     const { key, content_type: type, thumbnail_key: thumbnail } = attachment
     const original = shownTypes.has(type) && (whole || isLight(attachment)) ? key : undefined
     const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
-    const content =
-      shown === undefined || shown === null
-        ? label
-        : html`<img
-            src="${sign.path(shown)}"
-            alt="${label}"
-            loading="lazy"
-            height="${shownHeight}"
-            ${widthOf(attachment)}
-          />`
+    const content = shown
+      ? html`<img
+          src="${sign.path(shown)}"
+          alt="${label}"
+          loading="lazy"
+          height="${shownHeight}"
+          ${widthOf(attachment)}
+        />`
+      : label
     const path = key.split('/').map(encodeURIComponent).join('/')
     return html`<a href="/attachments/${path}">${content}</a>`
   })

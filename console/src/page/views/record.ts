@@ -39,7 +39,8 @@ export function recordView(options: RecordOptions): Html {
     heading: html`${clientText(heading ?? event, 300)}
       <small
         >${reason && badge(clientText(event, 100), isBadEvent(event) ? 'danger' : 'secondary')}
-        ${timeTag(time, localTime(time))} ${zoneLabel()}, ${ago(msOf(time), header.nowMs)}</small
+        ${timeTag(time, localTime(time))} ${zoneLabel(msOf(time))},
+        ${ago(msOf(time), header.nowMs)}</small
       >`,
     crumbs: html`<a href="${withApp(path, header.app)}">${name}</a
       >${!isFeedback && html` · ${listLink('logs', { application: bundle_identifier, event }, 'all of this event')}`}`,
@@ -138,7 +139,5 @@ function who({ found, names }: RecordOptions): Html {
 
 const delay = (ms: number): string => {
   if (Math.abs(ms) < 1_000) return 'within a second'
-  return ms < 0
-    ? `${shortDuration(-ms / 1_000)} before it happened`
-    : `${shortDuration(ms / 1_000)} after it happened`
+  return `${shortDuration(Math.abs(ms) / 1_000)} ${ms < 0 ? 'before' : 'after'} it happened`
 }
