@@ -1,10 +1,11 @@
+import { visibleJson, visibleText } from '@intake/runtime'
 import { readLongRows, whereOf } from './list-records.ts'
 import type { TimeWindow } from './period.ts'
 import { type RecordReader } from './records.ts'
 import { withoutPeriod, type Search } from './search.ts'
 
 /** ClickHouse gives a reader of the page no more rows for one query. */
-const rowsMax = 1_000
+export const csvRowsMax = 1_000
 
 const columns = {
   time: 'time',
@@ -34,9 +35,9 @@ export async function readFeedbackCsv(
     ...whereOf(withoutPeriod(search), window),
     columns: names.map((name) => `${columns[name]} AS ${name}_`).join(', '),
     orderBy: 'time DESC, id DESC',
-    rowsMax,
+    rowsMax: csvRowsMax,
   })
-  const lines = rows.map((row) => names.map((name) => cell(row[`${name}_`])).join(','))
+  const lines = rows.map((row) => names.map((name) => cell(name, row[`${name}_`])).join(','))
   return [names.join(','), ...lines, ''].join('\r\n')
 }
 
@@ -44,13 +45,14 @@ export async function readFeedbackCsv(
 const formula = String.raw`[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]`
 /** At the beginning of the text, of a line, or of what is a cell with another separator. */
 const formulaStart = new RegExp(
-  String.raw`(^|[\n\r\t,;|])((?:(?![\n\r\t])[\s"'\p{Cc}\p{Cf}])*)(?=${formula})`,
+  String.raw`(^|[\n\t,;|])((?:(?![\n\t])[\s"'\p{Cf}])*)(?=${formula})`,
   'gu',
 )
 
 /** A spreadsheet would run a text that begins like a formula, so a quote is put before it. */
-function cell(value: string | number | null): string {
-  const text = String(value ?? '').replace(/^(?=[\t\r])/, "'")
+function cell(name: keyof typeof columns, value: string | number | null): string {
+  const visible = name === 'extra' ? visibleJson : visibleText
+  const text = visible(String(value ?? '')).replace(/^(?=\t)/, "'")
   const safe = text.replaceAll(formulaStart, "$1'$2")
   return `"${safe.replaceAll('"', '""')}"`
 }

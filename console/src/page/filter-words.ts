@@ -1,5 +1,7 @@
 import { isUuid, type RecordKind } from '@intake/contract'
+import { invisible } from '@intake/runtime'
 import { PageError } from './page-error.ts'
+import { nameMax } from './records.ts'
 import { readText } from './search.ts'
 
 /** The words of a filter, as in `intake tail`, and the fields of the query string they stand for. */
@@ -39,6 +41,10 @@ const unknownWord = `A filter has the words ${words.join(', ')} and params.<name
 /** The word of a field of the query string; undefined if no filter can have it. */
 export const filterWord = (field: string): string | undefined =>
   /^(?:params|extra)\.|^text$/.test(field) ? field : words.find((word) => fieldOf(word) === field)
+
+/** Whether a name can be seen, typed and found: not what is cut, empty, quoted or hidden. */
+export const isTypable = (name: string): boolean =>
+  /^\S(?:[^"]*[^"\s])?$/s.test(name) && name.length <= nameMax && !invisible.test(name)
 
 export const printTerm = (word: string, value: string): string =>
   `${word}:${/\s/.test(value) ? `"${value}"` : value}`

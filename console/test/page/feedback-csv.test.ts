@@ -2,14 +2,14 @@ import t from 'tap'
 import { readFeedbackCsv } from '../../src/page/feedback-csv.ts'
 
 /** The cell of a feedback with this text. */
-async function cellOf(text: string): Promise<string> {
+async function cellOf(text: string, name = 'text'): Promise<string> {
   const reader = {
-    query: async <Row>() => [{ text_: text }] as Row[],
+    query: async <Row>() => [{ [`${name}_`]: text }] as Row[],
     lines: async () => [],
   }
   const csv = await readFeedbackCsv(reader, {}, { from: 0, to: 1 })
   const [, cell = ''] =
-    /^(?:"",){9}"([^]*)"(?:,""){3}\r\n$/.exec(csv.slice(csv.indexOf('\n') + 1)) ?? []
+    /^(?:"",)*"([^]+?)"(?:,"")*\r\n$/.exec(csv.slice(csv.indexOf('\n') + 1)) ?? []
   return cell
 }
 
@@ -17,17 +17,26 @@ t.test('no text of a client is a formula, wherever a spreadsheet begins a cell',
   const texts: Record<string, string> = {
     '=1+1': "'=1+1",
     '\n=1+1': "\n'=1+1",
-    'a\r\n @x': "a\r\n' @x",
+    'a\r\n @x': "a\n' @x",
+    '\r=1': "\n'=1",
     'a;=HYPERLINK("x")': `a;'=HYPERLINK(""x"")`,
     'a,"=1': `a,'""=1`,
     '\uFF1D1': "'\uFF1D1",
-    '\uFEFF=1': "'\uFEFF=1",
-    '  \u200B+1': "'  \u200B+1",
-    '\u0000-1': "'\u0000-1",
+    '\u200D=1': "'\u200D=1",
     '\tx': "'\tx",
     'a = b, c - d': 'a = b, c - d',
   }
   for (const [text, cell] of Object.entries(texts)) t.equal(await cellOf(text), cell, text)
+})
+
+t.test('what cannot be seen is shown as on the page, and JSON stays the same', async (t) => {
+  t.equal(
+    await cellOf('\uFEFF=1 \u202Egnp.\u0000\u001B[2J'),
+    '<U+FEFF>=1 <U+202E>gnp.<U+0000><U+001B>[2J',
+  )
+  t.equal(await cellOf('family \u{1F468}\u200D\u{1F469}\n'), 'family \u{1F468}\u200D\u{1F469}\n')
+  const cell = await cellOf('{"a":"\u202E"}', 'extra')
+  t.equal(cell, String.raw`{""a"":""\u202e""}`)
 })
 
 t.test('a text of separators costs no more than others', async (t) => {

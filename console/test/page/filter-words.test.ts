@@ -1,5 +1,5 @@
 import t from 'tap'
-import { filterWord, printTerm, withTyped } from '../../src/page/filter-words.ts'
+import { filterWord, isTypable, printTerm, withTyped } from '../../src/page/filter-words.ts'
 
 const typed = (filter: string, kind: 'logs' | 'feedback' = 'logs', rest = '') =>
   withTyped(new URLSearchParams([...new URLSearchParams(rest), ['filter', filter]]), kind)
@@ -41,8 +41,16 @@ t.test('a condition is typed as it is printed', async (t) => {
   for (const [word, value] of [
     ['event', 'crash'],
     ['user', 'Ann Lee'],
-  ] as const)
+    ['event', 'tapped: buy'],
+  ] as const) {
+    t.ok(isTypable(value))
     t.equal(typed(printTerm(word, value)), new URLSearchParams({ [word]: value }).toString())
+  }
   t.equal(filterWord('app'), 'bundle')
   t.equal(filterWord('period'), undefined)
+})
+
+t.test('a name that cannot be seen or typed is not suggested', async (t) => {
+  for (const name of ['', ' a', 'a\n', 'a"b', 'a\u202Eb', '\u0000', 'x'.repeat(301)])
+    t.notOk(isTypable(name), JSON.stringify(name))
 })

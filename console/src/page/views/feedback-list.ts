@@ -1,6 +1,7 @@
 import { plural } from '@intake/runtime'
 import { chart } from '../charts.ts'
 import type { ChosenPeriod } from '../period.ts'
+import { csvRowsMax } from '../feedback-csv.ts'
 import type { FeedbackFacets } from '../feedback-facets.ts'
 import { clientText, html, type Html, listMarksMax, listText } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -112,7 +113,8 @@ function chips({ facets }: Inbox, counted: ListSearch): Html | undefined {
       has === counted.has,
     ),
   )
-  const file = html`<a href="/feedback.csv?${printSearch(counted)}">CSV of these</a>`
+  const rows = facets.total > csvRowsMax ? `the newest ${wholeNumber(csvRowsMax)}` : 'these'
+  const file = html`<a href="/feedback.csv?${printSearch(counted)}">CSV of ${rows}</a>`
   const fields = facets.fields.map(({ name, value, count }) =>
     fieldChip(name, value, counted, count),
   )

@@ -1,4 +1,4 @@
-import { filterWord, printTerm } from '../filter-words.ts'
+import { filterWord, isTypable, printTerm } from '../filter-words.ts'
 import { clientText, html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { NameCount } from '../read-counts.ts'
@@ -43,6 +43,7 @@ export function filterForm(options: {
   const names = Object.entries(suggestions ?? {}).flatMap(([word, rows]) =>
     rows.map(
       ({ name, count }) =>
+        isTypable(name) &&
         html`<option value="${printTerm(word, name)}">${wholeNumber(count)}</option>`,
     ),
   )
