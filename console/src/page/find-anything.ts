@@ -18,7 +18,7 @@ export interface Matches {
   near: Match[]
 }
 
-const perKindMax = 20
+export const perKindMax = 20
 const nearMax = 5
 const days = "hour >= now('UTC') - INTERVAL 30 DAY"
 /** A name with more different letters than this, or than half of the text, is not near. */

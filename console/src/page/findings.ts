@@ -34,7 +34,7 @@ interface EventFinding extends OfApplication {
 }
 
 /** At most this many of each kind are read; the view shows one, and the others on request. */
-const findingsMax = 10
+export const findingsMax = 10
 /** An event that comes less often may be absent for a day without a reason. */
 const stoppedEventsMin = 70
 /** An error has risen if it is so many times as frequent as in older versions, and not rare. */
@@ -60,7 +60,7 @@ export async function readFindings(
     FROM ${reader.hours}
     WHERE hour >= now('UTC') - INTERVAL 8 DAY AND ${where} GROUP BY bundle_identifier, event`
   const [alerts, newErrors, silent, stopped, drift, personal] = await Promise.all([
-    orElse(readRaisedAlerts(reader, application), noAlerts),
+    orElse(readRaisedAlerts(reader, application), undefined),
     read<Findings['newErrors'][number]>(
       'events DESC, bundle_identifier, event',
       `SELECT bundle_identifier, event, version, 1000 * toUnixTimestamp(first) AS atMs,
@@ -118,7 +118,7 @@ export async function readFindings(
        GROUP BY bundle_identifier, event, path, warning`,
     ),
   ])
-  return { alerts, newErrors, silent, stopped, drift, personal }
+  return { alerts: alerts ?? [], newErrors, silent, stopped, drift, personal }
 }
 
 /** An alert on events (docs/alerts.md) that is not ok. */
@@ -131,26 +131,21 @@ export interface RaisedAlert extends OfApplication {
 }
 
 const alertsMax = 200
-const noAlerts: RaisedAlert[] = []
 
 /**
- * The alerts that fire or are unknown, the latest first; none while the reader has no right to read
- * them, as after an upgrade of a server whose users were made by hand.
+ * The alerts that fire or are unknown, the latest first; undefined while the reader has no right to
+ * read them, as after an upgrade of a server whose users were made by hand.
  */
-export async function readRaisedAlerts(
-  reader: RecordReader,
-  application?: string,
-): Promise<RaisedAlert[]> {
-  try {
-    return await reader.query<RaisedAlert>(
+export const readRaisedAlerts = (reader: RecordReader, application?: string) =>
+  reader
+    .query<RaisedAlert>(
       `SELECT bundle_identifier, event, state, value, 1000 * toUnixTimestamp(since) AS sinceMs
        FROM intake.alert_states AS states
        WHERE state != 'ok' AND ${ofApplication(application)}
        ORDER BY state, states.since DESC, id LIMIT ${alertsMax}`,
       { application },
     )
-  } catch (error) {
-    if (error instanceof ClickHouseError && error.kind === 'operator') return noAlerts
-    throw error
-  }
-}
+    .catch((error: unknown) => {
+      if (error instanceof ClickHouseError && error.kind === 'operator') return undefined
+      throw error
+    })

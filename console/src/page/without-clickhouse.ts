@@ -28,11 +28,11 @@ export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    /** Resolves to `otherwise` if ClickHouse fails. A reading of `otherwise` itself counts as none. */
+    /** Resolves to `otherwise` if ClickHouse fails. What resolves to undefined has read nothing. */
     async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading
-        if (data !== otherwise) read += 1
+        if (data !== undefined) read += 1
         return data
       } catch (error) {
         if (!(error instanceof ClickHouseError)) throw error

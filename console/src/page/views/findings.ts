@@ -1,7 +1,7 @@
 import { plural } from '@intake/runtime'
 import { clientText, html, type Html, type HtmlValue } from '../html.ts'
 import { percent, shortDuration, wholeNumber } from '../numbers.ts'
-import type { RaisedAlert } from '../findings.ts'
+import { findingsMax, type RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { ago, badge, card, countedNote, list, mute } from './parts.ts'
@@ -10,11 +10,10 @@ import { applicationPath, listPath } from './links.ts'
 /** Counts that are older than this are worth a sentence. */
 const behindMs = 10 * 60_000
 const sentencesMax = 5
-const wholeMax = 60
 
 /**
  * Sentences about what changed, each with a link; undefined if there is none. At most five, one of
- * each kind; with `all` in the query string, at most `wholeMax` of all kinds.
+ * each kind; with `all` in the query string, all that were read.
  */
 export function findingList(options: {
   header: Header
@@ -35,7 +34,7 @@ export function findingList(options: {
     return shown.map((one) => {
       const [href, link, rest] = print(one)
       return html`<a href="${href}">${link}</a
-        >${rest}${more > 0 && html` <a href="${whole}"><small>and ${more} more like this</small></a>`}`
+        >${rest}${more > 0 && html` <a href="${whole}"><small>and ${more}${isFull(found) && '+'} more like this</small></a>`}`
     })
   }
   const behind = countedAtMs === undefined ? 0 : header.nowMs - countedAtMs
@@ -92,10 +91,24 @@ export function findingList(options: {
       ': the records are there, Events and Live show them',
     ]),
   ].flat()
-  const shown = list(sentences.slice(0, isWhole ? wholeMax : sentencesMax))
-  const note = isExact && html` <small>types and warnings ${countedNote({ countedAtMs })}</small>`
-  return shown && card(html`Look at this${note}`, shown)
+  return findingCard(sentences, data, isWhole ? undefined : whole)
 }
+
+/** @param whole the link to all sentences; undefined if they are shown */
+function findingCard(sentences: readonly Html[], data: Summary, whole?: string): Html | undefined {
+  const { alerts: _, ...limited } = data.findings
+  const shown = list(whole === undefined ? sentences : sentences.slice(0, sentencesMax))
+  const left = sentences.length - sentencesMax
+  const rest =
+    whole === undefined
+      ? Object.values(limited).some(isFull) && `Of each kind, at most ${findingsMax} are read.`
+      : left > 0 && html`<a href="${whole}">and ${left} more</a>`
+  const counted = countedNote({ countedAtMs: data.countedAtMs })
+  const note = data.isExact && html` <small>types and warnings ${counted}</small>`
+  return shown && card(html`Look at this${note}`, html`${shown}${mute(rest)}`)
+}
+
+const isFull = ({ length }: readonly unknown[]) => length === findingsMax
 
 const personal: Readonly<Record<string, string>> = {
   email: 'e-mail addresses',
@@ -111,8 +124,7 @@ const name = ({ bundle_identifier: application }: { bundle_identifier: string })
 /** The command that removes a param with personal data, if its names can be typed. */
 function removal(one: { bundle_identifier: string; path: string }): Html | undefined {
   const path = `params.${one.path.replaceAll('%2E', '.')}`
-  const words = [one.bundle_identifier, path]
-  if (!words.every((word) => /^[\w.-]{1,100}$/.test(word))) return undefined
+  if (![one.bundle_identifier, path].every((word) => /^[\w.-]{1,100}$/.test(word))) return undefined
   return html`<code>./intake rules add remove ${path} --bundle ${one.bundle_identifier}</code>`
 }
 

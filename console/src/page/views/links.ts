@@ -45,10 +45,7 @@ export const appLink = (application: string): Html =>
 
 export const helpLink = (file: string): Html =>
   html`<a href="${helpPath(file)}"
-    >${file
-      .replace(/^.*[#/]/, '')
-      .replace('.md', '')
-      .replaceAll('_', ' ')}</a
+    >${file.replaceAll(/^.*[#/]|\.md$/g, '').replaceAll('_', ' ')}</a
   >`
 
 const colours = 4

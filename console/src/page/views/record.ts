@@ -96,10 +96,8 @@ function howOftenCard({ header, howOften, found }: RecordOptions): Html | undefi
 }
 
 const shownColumns = new Set(
-  (
-    'time received_at bundle_identifier unique_user_id api_key_id country device ' +
-    'event params text email attachments attachment_count'
-  ).split(' '),
+  `time received_at bundle_identifier unique_user_id api_key_id country device
+  event params text email attachments attachment_count`.split(/\s+/),
 )
 
 function who({ found, names }: RecordOptions): Html {

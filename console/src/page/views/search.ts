@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import { plural } from '@intake/runtime'
-import type { Match, Matches } from '../find-anything.ts'
+import { perKindMax, type Match, type Matches } from '../find-anything.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import { nameMax, type Found, type RecordHead } from '../records.ts'
@@ -20,7 +20,8 @@ export function searchView(header: Header, query: string, { found, near }: Match
   const kinds = Object.keys(headings) as Match['kind'][]
   const groups = kinds.map((kind) => {
     const rows = found.filter((one) => one.kind === kind)
-    return rows.length === 0 ? undefined : card(headings[kind], matchList(rows))
+    const most = rows.length >= perKindMax && html` <small>the most frequent ${perKindMax}</small>`
+    return rows.length > 0 && card(html`${headings[kind]}${most}`, matchList(rows))
   })
   return document({
     header,

@@ -23,7 +23,7 @@ export interface StatusData {
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames
-  alerts: RaisedAlert[]
+  alerts: RaisedAlert[] | undefined
 }
 
 /** Undefined if Redis does not respond. */
@@ -54,7 +54,7 @@ export function statusView(options: {
     view: 'status',
     title: 'Status',
     alert: html`${data === undefined && noData}${worst && problemAlert(worst)}`,
-    body: html`${way(header, data, processes)} ${data && alertCard(data.alerts, header.nowMs)}
+    body: html`${way(header, data, processes)} ${data && alertCard(data.alerts ?? [], header.nowMs)}
       <div class="grid split">
         ${card(
           html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
