@@ -1,9 +1,11 @@
-import { createApiKeyStore, keyLimitNames } from '@intake/access'
+import { createHmac } from 'node:crypto'
+import { createApiKeyStore, createPolicyStore, keyLimitNames } from '@intake/access'
+import type { Redis } from '@intake/redis'
 import { plural } from '@intake/runtime'
 import type { Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
-import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
+import { countDemo, demoKeyName, findDemoKeys, isOfDemo, removeDemo } from '../demo/remove.ts'
 import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
@@ -61,7 +63,7 @@ export function define(demo: Command): void {
 The apps are com.example.demo.shop, .fitness and .notes, with two releases each. What is worth finding: a crash that
 is new in shop 2.5.0, a param of fitness 1.9.0 that has become text, e-mail addresses in a param of notes 4.0.0, and
 that notes sends nothing any more. Feedback has pictures; a webhook that is configured gets it, too.
-Every demo has an API key of its own, for ${demoBundles} only.`,
+All demos share one API key, for ${demoBundles} only.`,
     )
     .action((flags: DemoFlags) => (flags.remove ? remove(flags) : send(flags)))
 }
@@ -70,17 +72,11 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
   const gateway = url ?? (await runningStack())?.gateway
   if (gateway === undefined) throw new UsageError('No stack of npm start is running: give --url.')
   if (!URL.canParse(gateway)) throw new UsageError(`${gateway} is not the URL of a gateway.`)
-  const { secret } = await changeRedis((redis) =>
-    createApiKeyStore({ redis, who: operator() }).create({
-      name: demoKeyName,
-      bundleIdentifiers: [demoBundles],
-      limits,
-    }),
-  )
+  const apiKey = await changeRedis(findOrCreateKey)
   const stopped = new AbortController()
   const stop = () => stopped.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
-  const target = { url: gateway, apiKey: secret, signal: stopped.signal }
+  const target = { url: gateway, apiKey, signal: stopped.signal }
   try {
     await untilKeyIsKnown(target)
     const runs = inventHistory({ events, days, seed, now: Date.now() })
@@ -102,15 +98,27 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
   }
 }
 
+/** Resolves to the secret of the demo's key, which follows from one in Redis: each run finds it. */
+async function findOrCreateKey(redis: Redis): Promise<string> {
+  const subjectKey = await createPolicyStore({ redis }).subjectKey()
+  const store = createApiKeyStore({ redis, who: operator() })
+  for (let removals = 0; ; removals++) {
+    const hmac = createHmac('sha256', subjectKey).update(`intake demo ${removals}`)
+    const secret = `ik_${hmac.digest('base64url')}`
+    const options = { name: demoKeyName, bundleIdentifiers: [demoBundles], limits, secret }
+    const { key } = await store.create(options)
+    // A removal has revoked it, or suspended it and is about to.
+    if (isOfDemo(key) && key.suspendedAt === null) return secret
+  }
+}
+
 async function remove({ yes }: DemoFlags): Promise<void> {
   await withServices(async (services) => {
     const keys = await findDemoKeys(services)
     if (keys.length === 0) return print('There is no demo.')
     if (!yes) {
       const rows = await countDemo(services, keys)
-      print(
-        `${rows} records of ${keys.length} ${plural(keys.length, 'demo')} are stored. Nothing is removed: add --yes.`,
-      )
+      print(`${rows} ${plural(rows, 'record')} of demos are stored. Nothing is removed: add --yes.`)
       process.exitCode = previewExitCode
       return
     }

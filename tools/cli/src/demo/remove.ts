@@ -12,13 +12,11 @@ export const demoKeyName = 'intake demo'
 /** After this time gateways know that a key is suspended. */
 const knownMs = 5_000
 
-export async function findDemoKeys({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> {
-  const keys = await createApiKeyStore({ redis }).list()
-  return keys.filter(
-    ({ name, bundleIdentifiers, revokedAt }) =>
-      name === demoKeyName && bundleIdentifiers.join() === demoBundles && revokedAt === null,
-  )
-}
+export const isOfDemo = ({ name, bundleIdentifiers, revokedAt }: ApiKey): boolean =>
+  name === demoKeyName && bundleIdentifiers.join() === demoBundles && revokedAt === null
+
+export const findDemoKeys = async ({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> =>
+  (await createApiKeyStore({ redis }).list()).filter(isOfDemo)
 
 /** The number of stored records of the keys, counting repeats. */
 export async function countDemo({ clickhouse }: Services, keys: ApiKey[]): Promise<number> {
