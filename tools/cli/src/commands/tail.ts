@@ -56,7 +56,7 @@ export function define(tail: Command): void {
     )
     .addHelpText(
       'after',
-      '\nShows each record once, in the order of arrival, also one that happened long ago. A record appears when a\n' +
+      '\nShows each record once, in the order of arrival, also one of up to 33 days ago. A record appears when a\n' +
         'worker has stored it. Standard error says up to which time the output is complete. Ctrl-C ends the command.',
     )
     .action(async ({ feedback, json, ...filter }: TailFlags) => {
