@@ -1,4 +1,4 @@
-import { feedbackPayload, secret, type TestGateway } from './support.ts'
+import { feedbackPayload, post, secret, type TestGateway } from './support.ts'
 
 export type Part = [
   name: string,
@@ -11,6 +11,7 @@ interface Answer {
   message: string
   id: string
   code: string
+  detail?: string
   errors: { pointer: string }[]
   attachments: object[]
   omitted_text_parts?: object
@@ -44,6 +45,20 @@ export async function send(
   })
   return { status: response.statusCode, body: response.json() }
 }
+
+/** Sends a form as it is given. */
+export const sendText = (
+  gateway: Pick<TestGateway, 'app'>,
+  body: string | Buffer,
+  type = 'multipart/form-data; boundary=x',
+) => post(gateway, '/api/feedback', body, { 'content-type': type })
+
+/** A text part, as it is sent after a delimiter. */
+export const textPart = (name: string, text: string) =>
+  `content-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
+
+/** The payload as such a part. */
+export const payloadPart = textPart('payload', JSON.stringify(feedbackPayload()))
 
 export const payload = (feedback: object = {}, rest: object = {}): Part => [
   'payload',

@@ -1,4 +1,5 @@
 import type { SweepClock } from '@intake/http-edge'
+import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { open, received } from '@intake/test-kit/raw-client'
 import { logBody, secret, type TestGateway } from './support.ts'
@@ -27,9 +28,30 @@ export const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /** Sends bytes on a connection of their own, and resolves to all that comes back on it. */
 export async function exchange(t: Test, gateway: TestGateway, bytes: string): Promise<string> {
-  const socket = await open(t, gateway)
+  return ask(await open(t, gateway), bytes)
+}
+
+/** Sends bytes on an open connection, and resolves to what comes back until `pattern` matches. */
+export function ask(socket: Socket, bytes: string, pattern?: RegExp): Promise<string> {
   socket.write(bytes)
-  return received(socket)
+  return received(socket, pattern)
+}
+
+/**
+ * Writes as fast as the other side reads, perhaps in chunks. The returned function reports the
+ * number of bytes written.
+ */
+export function sendWithoutEnd(socket: Socket, isChunked: boolean): () => number {
+  const piece = Buffer.alloc(65_536, 0x20)
+  const chunk = isChunked
+    ? Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+    : piece
+  const send = () => {
+    while (!socket.destroyed && socket.writableLength < 1_000_000) socket.write(chunk)
+  }
+  socket.on('drain', send)
+  send()
+  return () => socket.bytesWritten
 }
 
 /** The status lines in what a connection has received. */

@@ -23,6 +23,18 @@ import { createMemoryAttachments } from './twins/attachments.ts'
 
 export const secret = 'a-secret-of-some-length'
 
+/** The state of a Redis in which nothing is wrong. */
+export const soundState: RedisState = {
+  writeRefusal: undefined,
+  durabilityViolations: [],
+  isDurabilityAsserted: false,
+  memoryUsed: 0,
+  memoryBytesMax: 2 ** 30,
+  fullestServer: undefined,
+  installation: 'test',
+  clock: undefined,
+}
+
 /** A gateway with in-memory ports, and the data that reached them. */
 export interface TestGateway {
   /** From now on connections close with their next response. */
@@ -91,17 +103,7 @@ export async function startGateway(
   const released = new Promise<void>((resolve) => (release = resolve))
   const attachments = createMemoryAttachments(objects)
   const idempotency = createMemoryIdempotencyStore()
-  const state: RedisState = {
-    writeRefusal: undefined,
-    durabilityViolations: [],
-    isDurabilityAsserted: false,
-    memoryUsed: 0,
-    memoryBytesMax: 2 ** 30,
-    fullestServer: undefined,
-    installation: 'test',
-    clock: undefined,
-    ...options.queueState,
-  }
+  const state: RedisState = { ...soundState, ...options.queueState }
   const queue = (kind: RecordKind) => ({
     async add(frame: Frame) {
       if (fail.enqueue) throw fail.enqueue
@@ -196,14 +198,14 @@ export async function startGateway(
     metrics: () => registry.metrics(),
     rows: (kind) =>
       frames[kind].flatMap((frame) =>
-        decompress(frame)
-          .toString()
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>),
+        linesOf(frame).map((line) => JSON.parse(line) as Record<string, unknown>),
       ),
   }
 }
+
+/** The rows of a frame, as they are printed. */
+export const linesOf = (frame: Parameters<typeof decompress>[0]) =>
+  decompress(frame).toString().trimEnd().split('\n')
 
 /** The secret, in base64, with which rules hash values. */
 const ruleSecret = Buffer.from('a secret of hashes').toString('base64')

@@ -3,15 +3,15 @@ import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
-import t from 'tap'
+import { chromium, type BrowserContextOptions } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { loopbackOrigins } from '@intake/config'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 import { createSite } from '../../examples/web/serve.mjs'
 import { bundleWeb } from '../../clients/javascript/bundle.mjs'
 import { aimed, quickStartBlocks } from './openapi/quick-start.ts'
-import { images, secret, startGateway, type TestGateway } from './support.ts'
+import { images, listen as listenOn, secret, startGateway, type TestGateway } from './support.ts'
 
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
@@ -26,9 +26,15 @@ interface Site {
 
 const urlOf = ({ port }: AddressInfo) => `http://127.0.0.1:${port}`
 
-async function listen({ app }: TestGateway): Promise<string> {
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  return urlOf(app.server.address() as AddressInfo)
+const listen = async (gateway: TestGateway) => `http://127.0.0.1:${await listenOn(gateway)}`
+
+async function openPage(t: Test, options: BrowserContextOptions = {}) {
+  const browser = await chromium.launch({
+    executablePath: executablePath!,
+    args: ['--no-sandbox'],
+  })
+  t.teardown(() => browser.close())
+  return browser.newPage(options)
 }
 
 t.test(
@@ -43,12 +49,7 @@ t.test(
     const env = { CORS_ORIGINS: origin }
     const gateway = await startGateway(t, { env, key: { origins: [origin] } })
     const foreign = await startGateway(t, { env, key: { origins: ['https://app.example'] } })
-    const browser = await chromium.launch({
-      executablePath: executablePath!,
-      args: ['--no-sandbox'],
-    })
-    t.teardown(() => browser.close())
-    const page = await browser.newPage({ viewport: { width: 1_000, height: 720 } })
+    const page = await openPage(t, { viewport: { width: 1_000, height: 720 } })
     const take = async (name: string) => {
       const picture = await page.screenshot()
       if (PICTURES !== undefined) writeFileSync(join(PICTURES, name), picture)
@@ -105,12 +106,7 @@ t.test(
     site.listen(0, '127.0.0.1')
     await once(site, 'listening')
     t.teardown(() => site.close())
-    const browser = await chromium.launch({
-      executablePath: executablePath!,
-      args: ['--no-sandbox'],
-    })
-    t.teardown(() => browser.close())
-    const page = await browser.newPage()
+    const page = await openPage(t)
     const errors: string[] = []
     page.on('pageerror', ({ message }) => errors.push(message))
     await page.goto(urlOf(site.address() as AddressInfo))

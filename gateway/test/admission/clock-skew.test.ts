@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { limits } from '@intake/contract'
 import { createAdmission, createSkewGauge } from '../../src/admission/admission.ts'
 import { batch, send as sendBatch } from '../batches.ts'
-import { feedbackPayload, logBody, post, sendLog, startGateway } from '../support.ts'
+import { payloadPart, sendText } from '../forms.ts'
+import { logBody, sendLog, soundState, startGateway, type TestGateway } from '../support.ts'
 
 const startMs = Date.UTC(2026, 10, 1)
 
@@ -22,20 +23,17 @@ function createGauge(options: { errorMs: number }) {
   return { at, clock, skewMs: () => clockOf({ clock }).skewMs }
 }
 
-t.test(
-  'a clock counts as skewed beyond the limit, in both directions, but not at the limit',
-  async (t) => {
-    const { at, skewMs } = createGauge({ errorMs: 0 })
-    for (const sign of [1, -1]) {
-      at.offMs = sign * 5_000
-      t.equal(skewMs(), undefined)
-      at.offMs = sign * 5_001
-      t.equal(skewMs(), at.offMs)
-    }
-    at.offMs = 0
+t.test('a clock is skewed beyond the limit, in both directions, but not at it', async (t) => {
+  const { at, skewMs } = createGauge({ errorMs: 0 })
+  for (const sign of [1, -1]) {
+    at.offMs = sign * 5_000
     t.equal(skewMs(), undefined)
-  },
-)
+    at.offMs = sign * 5_001
+    t.equal(skewMs(), at.offMs)
+  }
+  at.offMs = 0
+  t.equal(skewMs(), undefined)
+})
 
 t.test('a jump between two readings is noticed, however old the last one is', async (t) => {
   const { at, skewMs } = createGauge({ errorMs: 1 })
@@ -57,63 +55,48 @@ t.test('a long round trip neither causes nor ends a skew', async (t) => {
   t.equal(skewMs(), undefined)
 })
 
-/**
- * Creates an admission. The gateway's clock shows `nowMs()`, and the clock of Redis shows
- * `redisMs()`.
- */
-function admissionAt(nowMs: () => number, redisMs: () => number) {
+/** Creates an admission by the gateway's clock, whose time is in `at`, and by that of Redis. */
+function admissionAt(at: { nowMs: number }, redisMs = () => at.nowMs) {
   return createAdmission({
     state: () => ({
-      writeRefusal: undefined,
-      durabilityViolations: [],
-      isDurabilityAsserted: false,
-      memoryUsed: 0,
-      memoryBytesMax: 1,
-      fullestServer: undefined,
-      installation: 'x',
+      ...soundState,
       clock: { offsetMs: redisMs() - performance.now(), errorMs: 0 },
     }),
     strict: true,
     clockSkewMaxMs: 5_000,
-    wallMs: nowMs,
+    wallMs: () => at.nowMs,
   })
 }
 
 t.test('the reason names the distance and the direction', async (t) => {
-  let offMs = 3_600_000
-  const admission = admissionAt(
-    () => startMs + offMs,
-    () => startMs,
-  )
+  const at = { nowMs: startMs + 3_600_000 }
+  const admission = admissionAt(at, () => startMs)
   const ahead = 'the clock of this gateway is 3600 s ahead of that of Redis'
   t.equal(admission.clockSkew(), ahead)
   t.same(admission.redisProblems(), {})
   t.throws(() => admission.now(), { code: 'clock_skew' })
-  offMs = -10_000
+  at.nowMs = startMs - 10_000
   t.equal(admission.clockSkew(), 'the clock of this gateway is 10 s behind that of Redis')
-  offMs = 0
+  at.nowMs = startMs
   t.equal(admission.clockSkew(), undefined)
   t.equal(admission.now(), startMs)
 })
 
 t.test('a time that the tables reject counts as skewed, even if Redis has it, too', async (t) => {
   const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
-  let nowMs = 0
-  const admission = admissionAt(
-    () => nowMs,
-    () => nowMs,
-  )
+  const at = { nowMs: 0 }
+  const admission = admissionAt(at)
   // An event may have a time from 30 days before to 10 minutes after the gateway's clock.
   const first = recordTimeMs.after + eventAgeMs + 1
   const last = recordTimeMs.before - eventAheadMs - 1
-  for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {
-    t.throws(() => admission.now(), { code: 'clock_skew' }, new Date(nowMs).toISOString())
+  for (at.nowMs of [0, first - 1, last + 1, 10 ** 14]) {
+    t.throws(() => admission.now(), { code: 'clock_skew' }, new Date(at.nowMs).toISOString())
   }
-  for (nowMs of [first, last]) {
-    t.equal(admission.now(), nowMs)
+  for (at.nowMs of [first, last]) {
+    t.equal(admission.now(), at.nowMs)
     t.equal(admission.clockSkew(), undefined)
   }
-  nowMs = 0
+  at.nowMs = 0
   const reason = 'the clock of this gateway says 1970-01-01T00:00:00.000Z, which no record can have'
   t.equal(admission.clockSkew(), reason)
 })
@@ -123,34 +106,26 @@ const clockOff = (offMs: number) => ({
   clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
 })
 
-async function sendAll(t: Test, { app }: Awaited<ReturnType<typeof startGateway>>) {
-  const form = new FormData()
-  form.set('payload', JSON.stringify(feedbackPayload()))
-  const encoded = new Response(form)
-  const contentType = encoded.headers.get('content-type') ?? ''
-  const body = Buffer.from(await encoded.arrayBuffer())
-  const responses = await Promise.all([
-    sendLog({ app }),
-    sendBatch({ app }, batch([{ event: 'a' }])),
-    post({ app }, '/api/feedback', body, { 'content-type': contentType }),
+const sendAll = (gateway: TestGateway) =>
+  Promise.all([
+    sendLog(gateway),
+    sendBatch(gateway, batch([{ event: 'a' }])),
+    sendText(gateway, `--x\r\n${payloadPart}--x--\r\n`),
   ])
-  t.equal(responses.length, 3)
-  return responses
-}
 
 t.test('503 clock_skew for every write while the clock is wrong; nothing is stored', async (t) => {
   const year = 365 * 24 * 3_600_000
   const gateway = await startGateway(t, { queueState: clockOff(10_000) })
   for (const offMs of [10_000, -10_000, 3_600_000, -3_600_000, 10 * year, -10 * year]) {
     Object.assign(gateway.state, clockOff(offMs))
-    for (const response of await sendAll(t, gateway)) {
+    for (const response of await sendAll(gateway)) {
       t.match(response.json(), { status: 503, code: 'clock_skew' }, `${offMs} ms`)
       t.ok(response.headers['retry-after'])
     }
   }
   t.same(gateway.frames, { logs: [], feedback: [] })
   Object.assign(gateway.state, clockOff(4_000))
-  for (const response of await sendAll(t, gateway)) t.match(String(response.statusCode), /^20[17]$/)
+  for (const response of await sendAll(gateway)) t.match(String(response.statusCode), /^20[17]$/)
 })
 
 t.test('503 when the clock jumps while the body arrives', async (t) => {

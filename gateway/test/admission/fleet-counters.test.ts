@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { ApiKey } from '@intake/access'
 import { GatewayConfig } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
@@ -24,11 +24,8 @@ function createMemoryCounts(clock: TestClock): SharedCounts & { fails: boolean; 
       this.calls++
       if (this.fails) throw new Error('no connection')
       return counted.map(({ name, amount }) => {
-        const known = common.get(name)
-        const count =
-          known !== undefined && known.endsAt > clock.now()
-            ? known
-            : { total: 0, endsAt: clock.now() + windowMs }
+        let count = common.get(name) ?? { total: 0, endsAt: 0 }
+        if (count.endsAt <= clock.now()) count = { total: 0, endsAt: clock.now() + windowMs }
         count.total += amount
         common.set(name, count)
         return { total: count.total, msLeft: count.endsAt - clock.now() }
@@ -43,7 +40,7 @@ function countOne(counter: FleetCounter): number {
   return counter.total()
 }
 
-function startGateways(count: number) {
+function startGateways(t: Test, count: number) {
   const clock = createTestClock()
   const counts = createMemoryCounts(clock)
   const errors: unknown[] = []
@@ -51,7 +48,7 @@ function startGateways(count: number) {
     startFleetCounters({ counts, onError: (error) => errors.push(error), clock }),
   )
   const gateways = fleet.map((counters) => counters.open('key', windowMs))
-  const close = () => fleet.forEach((counters) => counters.close())
+  t.teardown(() => fleet.forEach((counters) => counters.close()))
 
   /** Sends requests to the gateways in rotation; returns the number of accepted requests. */
   async function send(perSecond: number, seconds: number): Promise<number> {
@@ -64,32 +61,30 @@ function startGateways(count: number) {
     }
     return passed
   }
-  return { clock, counts, errors, fleet, gateways, send, close }
+  return { clock, counts, errors, fleet, gateways, send }
 }
 
 const isNear = (passed: number) => Math.abs(passed - max) <= max * 0.05
 
 t.test('one limit holds for all gateways, in each minute', async (t) => {
   for (const gatewayCount of [1, 2, 4]) {
-    const { send, counts, close } = startGateways(gatewayCount)
+    const { send, counts } = startGateways(t, gatewayCount)
     for (const minute of [1, 2, 3]) {
       const passed = await send(200, 60)
       t.ok(isNear(passed), `${gatewayCount} gateways, minute ${minute}: ${passed}`)
     }
     t.ok(counts.calls < 3 * 60 * 10 * gatewayCount, `${counts.calls} calls for 36,000 requests`)
-    close()
   }
 })
 
 t.test('a burst is limited, too', async (t) => {
-  const { send, close } = startGateways(2)
+  const { send } = startGateways(t, 2)
   const passed = await send(20_000, 2)
   t.ok(passed < max * 1.4, `${passed} pass`)
-  close()
 })
 
 t.test('a gateway that joins learns how many requests there were', async (t) => {
-  const { clock, counts, send, close } = startGateways(2)
+  const { clock, counts, send } = startGateways(t, 2)
   await send(200, 40)
   const counters: FleetCounters = startFleetCounters({
     counts,
@@ -107,11 +102,10 @@ t.test('a gateway that joins learns how many requests there were', async (t) => 
   t.equal(late.total(), 0)
   t.equal(countOne(late), 1, 'a new window')
   counters.close()
-  close()
 })
 
 t.test('a gateway to which a key has sent nothing knows that its budget is spent', async (t) => {
-  const { clock, fleet, close } = startGateways(2)
+  const { clock, fleet } = startGateways(t, 2)
   const unused = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
   const config = loadConfig(GatewayConfig, unused)
   const [first, second] = fleet.map((counters) =>
@@ -124,11 +118,10 @@ t.test('a gateway to which a key has sent nothing knows that its budget is spent
   await clock.advance(5_000)
   t.same(second.budgetsNearEnd([key]), ['key_1 has used 100 % of its events for this day'])
   t.throws(() => second.requireRoom(second.usageOf(key), 'logs'), { code: 'budget_exhausted' })
-  close()
 })
 
 t.test('what is taken back counts no more, also in the other gateways', async (t) => {
-  const { clock, gateways, close } = startGateways(2)
+  const { clock, gateways } = startGateways(t, 2)
   const [first, second] = gateways as [FleetCounter, FleetCounter]
   first.add(5, max)
   first.add(-5, max)
@@ -140,11 +133,10 @@ t.test('what is taken back counts no more, also in the other gateways', async (t
   second.add(1, max)
   await clock.advance(1_000)
   t.equal(second.total(), 101)
-  close()
 })
 
 t.test('without Redis each gateway counts its own, and shares it afterwards', async (t) => {
-  const { clock, counts, errors, send, close } = startGateways(2)
+  const { clock, counts, errors, send } = startGateways(t, 2)
   counts.fails = true
   const alone = await send(400, 60)
   t.ok(alone > 1.9 * max, `${alone} pass`)
@@ -153,11 +145,10 @@ t.test('without Redis each gateway counts its own, and shares it afterwards', as
   await send(10, 2)
   await clock.advance(windowMs)
   t.ok(isNear(await send(200, 60)))
-  close()
 })
 
 t.test('a gateway that counts nothing has no timer', async (t) => {
-  const { clock, counts, gateways, close } = startGateways(1)
+  const { clock, counts, gateways } = startGateways(t, 1)
   await clock.advance(0)
   t.strictSame(clock.pending(), [], 'before the first window')
   gateways[0]!.add(1, max)
@@ -166,5 +157,4 @@ t.test('a gateway that counts nothing has no timer', async (t) => {
   t.equal(clock.pending().length, 1)
   await clock.advance(windowMs + 1_000)
   t.strictSame(clock.pending(), [], 'after the window')
-  close()
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { headers, startGateway } from '../support.ts'
+import { headers, post, startGateway } from '../support.ts'
 
 const operations = [
   ['/api/log', 'application/json'],
@@ -14,16 +14,8 @@ for (const [url, type] of operations) {
       queueState: { memoryUsed: 1 },
     })
     const send = async (key: string, length: number) => {
-      const { app } = gateway
-      const body = 'broken'
-      const sent = {
-        ...headers,
-        'content-type': type,
-        'x-api-key': key,
-        'content-length': `${length}`,
-      }
-      const response = await app.inject({ method: 'POST', url, headers: sent, payload: body })
-      return response.json().code
+      const more = { 'content-type': type, 'x-api-key': key, 'content-length': `${length}` }
+      return (await post(gateway, url, 'broken', more)).json().code
     }
     const key = headers['x-api-key']
     const tooLarge = 10 ** 12

@@ -12,10 +12,10 @@ const noise = (length: number) => randomBytes(length).toString('base64').slice(0
 const takeTurn: TakeTurn = async (work) => work()
 
 async function unzip(body: Buffer, bytesMax = mib) {
-  const chunks: number[] = []
-  const onChunk = ({ length }: Buffer) => void chunks.push(length)
+  let bytes = 0
+  const onChunk = ({ length }: Buffer) => void (bytes += length)
   const json = await gunzip(body, { bytesMax, takeTurn, onChunk })
-  return { text: json.toString(), bytes: chunks.reduce((sum, length) => sum + length, 0), chunks }
+  return { text: json.toString(), bytes }
 }
 
 /** Returns a copy of a gzip body whose last four bytes claim this size. */
@@ -28,20 +28,15 @@ function claiming(body: Buffer, bytes: number): Buffer {
 t.test('a body of any size is decompressed, and all its bytes are announced', async (t) => {
   for (const length of [0, 1, 1_000, 65_535, 65_536, 65_537, 300_000]) {
     const text = noise(length)
-    const found = await unzip(gzipSync(text))
-    t.equal(found.text, text)
-    t.equal(found.bytes, length)
+    t.same(await unzip(gzipSync(text)), { text, bytes: length })
   }
 })
 
-t.test(
-  'a body in several members is decompressed whole, whatever the last one claims',
-  async (t) => {
-    const parts = [100, 60_000, 70_000, 1].map(noise)
-    const { text } = await unzip(Buffer.concat(parts.map((part) => gzipSync(part))))
-    t.equal(text, parts.join(''))
-  },
-)
+t.test('a body in several members is decompressed whole, whatever it claims', async (t) => {
+  const parts = [100, 60_000, 70_000, 1].map(noise)
+  const { text } = await unzip(Buffer.concat(parts.map((part) => gzipSync(part))))
+  t.equal(text, parts.join(''))
+})
 
 t.test('a body that claims a wrong size, or is damaged, is refused', async (t) => {
   const body = gzipSync('x'.repeat(1_000))
@@ -56,16 +51,13 @@ t.test('a body that claims a wrong size, or is damaged, is refused', async (t) =
   for (const one of damaged) await t.rejects(unzip(one), { code: 'invalid_encoding' })
 })
 
-t.test(
-  'a body that expands over the maximum is refused, also if it claims to be small',
-  async (t) => {
-    const bomb = gzipSync(Buffer.alloc(2 * mib))
-    for (const body of [bomb, claiming(bomb, 10)]) {
-      await t.rejects(unzip(body), { code: 'body_too_large' })
-    }
-    await t.rejects(unzip(gzipSync('x'.repeat(101)), 100), { code: 'body_too_large' })
-  },
-)
+t.test('a body that expands over the maximum is refused, whatever it claims', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(2 * mib))
+  for (const body of [bomb, claiming(bomb, 10)]) {
+    await t.rejects(unzip(body), { code: 'body_too_large' })
+  }
+  await t.rejects(unzip(gzipSync('x'.repeat(101)), 100), { code: 'body_too_large' })
+})
 
 t.test('a body that may take long, however small it becomes, waits for a turn', async (t) => {
   const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff])

@@ -1,80 +1,44 @@
-import multipart from '@fastify/multipart'
-import fastify from 'fastify'
-import t, { type Test } from 'tap'
-import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
-import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
-import { multipartOptions, readFeedbackForm } from '../../src/form/feedback-form.ts'
-import { createTurns } from '@intake/http-edge'
-import { feedbackPayload } from '../support.ts'
+import t from 'tap'
+import { limits } from '@intake/contract'
+import { payload, payloadPart, send, sendText, textPart, type Part } from '../forms.ts'
+import { startGateway, type TestGateway } from '../support.ts'
 
-/** Starts a server that responds with the text parts of a form. */
-async function startForms(t: Test) {
-  const app = fastify()
-  t.teardown(() => app.close())
-  const budget = createByteBudget({ bytesMax: 64 * 1024 * 1024, requests: createShares(100) })
-  app.addHook('onRequest', async (request) => {
-    const bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
-    Object.assign(request, { apiKey: { id: 'key_1' }, bodyLease })
-  })
-  await app.register(multipart, multipartOptions(10_000_000))
-  const validate = compileSchema(FeedbackPayload)
-  const options = {
-    validate,
-    turns: createTurns(),
-    attachments: {
-      bytesMax: 1_000_000,
-      formBytesMax: Infinity,
-      pixelsMax: 1_000_000,
-      keepsMetadata: false,
-    },
-    bytesMax: Infinity,
-  }
-  app.route({
-    method: 'POST',
-    url: '/',
-    handler: async (request) => {
-      const { fields, omitted } = await readFeedbackForm(request, options)
-      return { fields, omitted }
-    },
-  })
-  return async (contentType: string, body: string | Buffer) =>
-    app.inject({
-      method: 'POST',
-      url: '/',
-      headers: { 'content-type': contentType },
-      payload: body,
-    })
+interface Extra {
+  form?: Record<string, unknown>
+  form_omitted?: object
+}
+const extraOf = (gateway: TestGateway) =>
+  (gateway.rows('feedback').at(-1)?.['extra'] ?? {}) as Extra
+
+/** Sends a form, and returns the text parts that are stored. */
+async function storedOf(gateway: TestGateway, body: string | Buffer, type?: string) {
+  gateway.frames.feedback.length = 0
+  const response = await sendText(gateway, body, type)
+  return response.statusCode === 201 ? extraOf(gateway).form : response.json<object>()
 }
 
-const part = (name: string, text: string) =>
-  `content-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
-const payload = part('payload', JSON.stringify(feedbackPayload()))
-
 t.test('text parts other than the payload are kept by name, repeated ones as a list', async (t) => {
-  const send = await startForms(t)
-  const parts = [part('a', 'one'), payload, part('b', ''), part('a', 'zwö'), part('a', '3')]
-  const response = await send(
-    'multipart/form-data; boundary=x',
-    `--x\r\n${parts.join('--x\r\n')}--x--\r\n`,
-  )
-  t.same(response.json(), { fields: { a: ['one', 'zwö', '3'], b: '' } })
+  const gateway = await startGateway(t)
+  const texts = [textPart('b', ''), textPart('a', 'zwö'), textPart('a', '3')]
+  const parts = [textPart('a', 'one'), payloadPart, ...texts]
+  const stored = await storedOf(gateway, `--x\r\n${parts.join('--x\r\n')}--x--\r\n`)
+  t.same(stored, { a: ['one', 'zwö', '3'], b: '' })
 })
 
 t.test('invalid UTF-8 in a text part becomes U+FFFD', async (t) => {
-  const send = await startForms(t)
-  const body = Buffer.from(`--x\r\n${payload}--x\r\n${part('a', 'zwö')}--x--\r\n`, 'latin1')
-  const response = await send('multipart/form-data; boundary=x', body)
-  t.same(response.json(), { fields: { a: 'zw\ufffd' } })
+  const gateway = await startGateway(t)
+  const body = `--x\r\n${payloadPart}--x\r\n${textPart('a', 'zwö')}--x--\r\n`
+  t.same(await storedOf(gateway, Buffer.from(body, 'latin1')), { a: 'zw\ufffd' })
 })
 
-t.test('text parts beyond the limits are skipped and counted; the others are kept', async (t) => {
-  const send = await startForms(t)
+t.test('201: text parts beyond the limits are counted, the others are kept', async (t) => {
+  const gateway = await startGateway(t)
   const half = 'h'.repeat(600_000)
-  const many = Array.from({ length: 35 }, (_, n) => [`n${n}`, 'abc'] as const)
-  const largest = 'l'.repeat(1024 * 1024 - payload.length - 100)
-  const name = 'n'.repeat(10_000)
-  const cases: [(readonly [string, string])[], string[], object | undefined][] = [
-    [many, many.slice(0, 32).map(([one]) => one), { parts: 3, bytes: 9 }],
+  const many = Array.from({ length: 35 }, (_, n): Part => [`n${n}`, 'abc'])
+  const names = many.map(([name]) => name)
+  const room = limits.payloadBytes - payload()[1].length - 'a'.length
+  const cases: [parts: Part[], kept: string[], omitted?: object][] = [
+    [many, names.slice(0, 32), { parts: 3, bytes: 9 }],
     [
       [
         ['one', half],
@@ -85,28 +49,26 @@ t.test('text parts beyond the limits are skipped and counted; the others are kep
       { parts: 1, bytes: 600_000 },
     ],
     [[['huge', half.repeat(5)]], [], { parts: 1, bytes: 3_000_000 }],
-    [[['largest', largest]], ['largest'], undefined],
-    [[['larger', 'l'.repeat(1024 * 1024)]], [], { parts: 1, bytes: 1024 * 1024 }],
-    [[[name, 'x']], [name], undefined],
+    [[['a', 'l'.repeat(room)]], ['a']],
+    [[['a', 'l'.repeat(room + 1)]], [], { parts: 1, bytes: room + 1 }],
+    [[['n'.repeat(10_000), 'x']], ['n'.repeat(10_000)]],
   ]
   for (const [texts, kept, omitted] of cases) {
-    const parts = texts.map(([one, text]) => part(one, text))
-    for (const form of [
-      [payload, ...parts],
-      [...parts, payload],
+    for (const parts of [
+      [payload(), ...texts],
+      [...texts, payload()],
     ]) {
-      const response = await send(
-        'multipart/form-data; boundary=x',
-        `--x\r\n${form.join('--x\r\n')}--x--\r\n`,
-      )
-      t.same(Object.keys(response.json().fields), kept)
-      t.same(response.json().omitted, omitted)
+      const { status, body } = await send(gateway, parts)
+      t.equal(status, 201)
+      const { form = {}, form_omitted } = extraOf(gateway)
+      t.same(Object.keys(form), kept)
+      t.same([form_omitted, body.omitted_text_parts], [omitted, omitted])
     }
   }
 })
 
 t.test('boundaries as clients write them, text before the first and after the last', async (t) => {
-  const send = await startForms(t)
+  const gateway = await startGateway(t)
   for (const [boundary, written] of [
     ['----WebKitFormBoundaryAbC123', '----WebKitFormBoundaryAbC123'],
     ["a'()+_,-./:=? b", `"a'()+_,-./:=? b"`],
@@ -115,7 +77,7 @@ t.test('boundaries as clients write them, text before the first and after the la
     ['x', 'x;'],
   ] as const) {
     const line = `--${boundary}`
-    const form = `${line}\r\n${payload}${line}\r\n${part('a', `\r\n-${line}`)}${line}--`
+    const form = `${line}\r\n${payloadPart}${line}\r\n${textPart('a', `\r\n-${line}`)}${line}--`
     for (const body of [
       form,
       `before\r\n${form}`,
@@ -123,14 +85,14 @@ t.test('boundaries as clients write them, text before the first and after the la
       `${form} \t\r\n`,
       `${form}\r\nbehind\r\n${line}\r\n`,
     ]) {
-      const response = await send(`multipart/form-data; boundary=${written}`, body)
-      t.same(response.json(), { fields: { a: `\r\n-${line}` } }, written)
+      const stored = await storedOf(gateway, body, `multipart/form-data; boundary=${written}`)
+      t.same(stored, { a: `\r\n-${line}` }, written)
     }
   }
 })
 
 t.test('headers of parts as clients write them', async (t) => {
-  const send = await startForms(t)
+  const gateway = await startGateway(t)
   for (const header of [
     'CONTENT-DISPOSITION: FORM-DATA; NAME="a"',
     'Content-Disposition:form-data;name="a"',
@@ -141,8 +103,7 @@ t.test('headers of parts as clients write them', async (t) => {
     'content-disposition: form-data; name="a";',
     'content-transfer-encoding: binary\r\ncontent-disposition: form-data; name="a"',
   ]) {
-    const body = `--x\r\n${payload}--x\r\n${header}\r\n\r\ntext\r\n--x--\r\n`
-    const response = await send('multipart/form-data; boundary=x', body)
-    t.same(response.json(), { fields: { a: 'text' } }, header)
+    const body = `--x\r\n${payloadPart}--x\r\n${header}\r\n\r\ntext\r\n--x--\r\n`
+    t.same(await storedOf(gateway, body), { a: 'text' }, header)
   }
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { feedbackPayload, images, listen, secret, startGateway } from '../support.ts'
 import { file, payload, send } from '../forms.ts'
@@ -11,17 +11,21 @@ t.test('503 busy for forms of unknown length, too, by the bytes that have arrive
   const { app } = await startGateway(t, { env })
   const port = await listen({ app })
   const disposition = '--b\r\ncontent-disposition: form-data; name='
+  const image = Buffer.concat([images.png, Buffer.alloc(9_000_000), Buffer.from('\r\n')])
+  /** Begins a form, with an image. */
   const open = () => {
+    const type = 'multipart/form-data; boundary=b'
+    const headers = {
+      'x-api-key': secret,
+      'content-type': type,
+      'transfer-encoding': 'chunked',
+    }
     const form = request({
       host: '127.0.0.1',
       port,
       path: '/api/feedback',
       method: 'POST',
-      headers: {
-        'x-api-key': secret,
-        'content-type': 'multipart/form-data; boundary=b',
-        'transfer-encoding': 'chunked',
-      },
+      headers,
     })
     const status = once(form, 'response').then(([response]: IncomingMessage[]) => {
       response!.resume()
@@ -31,26 +35,19 @@ t.test('503 busy for forms of unknown length, too, by the bytes that have arrive
     // it does not read to its end.
     form.on('error', () => undefined)
     form.write(`${disposition}"payload"\r\n\r\n${JSON.stringify(feedbackPayload())}\r\n`)
-    return { form, status }
-  }
-  const image = Buffer.concat([images.png, Buffer.alloc(9_000_000), Buffer.from('\r\n')])
-  const write = (form: ClientRequest) => {
     form.write(`${disposition}"attachments"; filename="a.png"\r\n\r\n`)
     form.write(image)
+    return { end: () => form.end('--b--\r\n'), status }
+  }
+  const endAll = async (forms: ReturnType<typeof open>[]) => {
+    for (const { end } of forms) end()
+    return new Set(await Promise.all(forms.map(({ status }) => status)))
   }
   const opened = Array.from({ length: 20 }, open)
-  for (const { form } of opened) write(form)
   t.equal(await Promise.race(opened.map(({ status }) => status)), 503)
-  for (const { form } of opened) form.end('--b--\r\n')
-  const statuses = await Promise.all(opened.map(({ status }) => status))
-  t.same(new Set(statuses), new Set([201, 503]))
-  const again = Array.from({ length: 6 }, open)
-  for (const { form } of again) {
-    write(form)
-    form.end('--b--\r\n')
-  }
-  const statusesAgain = await Promise.all(again.map(({ status }) => status))
-  t.same(new Set(statusesAgain), new Set([201]), 'the bytes have been released')
+  t.same(await endAll(opened), new Set([201, 503]))
+  const again = await endAll(Array.from({ length: 6 }, open))
+  t.same(again, new Set([201]), 'the bytes have been released')
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {

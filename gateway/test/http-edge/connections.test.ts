@@ -1,65 +1,50 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { pipelinedMax } from '@intake/http-edge'
 import { until } from '@intake/test-kit/until'
-import { get, json, length, log, open, post, received, statusLines } from '../raw-client.ts'
+import { ask, get, json, length, log, open, post, received, statusLines } from '../raw-client.ts'
 import { startGateway } from '../support.ts'
+
+/** Sends a log event, which must be accepted; the connection stays open. */
+const accept = async (t: Test, socket: Socket) => t.match(await ask(socket, log, /201 /), /201 /)
 
 t.test('a new connection evicts the oldest one without a key', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
-  const [withKey, oldest, younger] = [
-    await open(t, gateway),
-    await open(t, gateway),
-    await open(t, gateway),
-  ]
-  withKey.write(log)
-  t.match(await received(withKey, /201 /), /201 /)
-  for (const socket of [oldest, younger]) {
-    socket.write(get)
-    t.match(await received(socket, /200 /), /200 /)
-  }
+  const withKey = await open(t, gateway)
+  const oldest = await open(t, gateway)
+  const younger = await open(t, gateway)
+  await accept(t, withKey)
+  for (const one of [oldest, younger]) t.match(await ask(one, get, /200 /), /200 /)
   const end = once(oldest, 'close')
   const fresh = await open(t, gateway)
-  fresh.write(log)
-  t.match(await received(fresh, /201 /), /201 /)
+  await accept(t, fresh)
   await end
-  younger.write(get)
-  t.match(await received(younger, /200 /), /200 /)
-  withKey.write(log)
-  t.match(await received(withKey, /201 /), /201 /)
+  t.match(await ask(younger, get, /200 /), /200 /)
+  await accept(t, withKey)
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
 })
 
-t.test(
-  'before a gateway ends, connections close with a response, and none without one',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const [early, late] = [await open(t, gateway), await open(t, gateway)]
-    early.write(log)
-    t.match(await received(early, /201 /), /201 [^]*connection: keep-alive/i)
-    gateway.leave()
-    // What a client sends behind its last request is not stored, because it gets no response.
-    for (const socket of [early, late]) socket.write(log + log)
-    for (const socket of [early, late])
-      t.match(
-        await received(socket),
-        /^HTTP\/1.1 201 (?:(?!HTTP)[^])*connection: close(?:(?!HTTP)[^])*$/i,
-      )
-    t.equal(gateway.rows('logs').length, 3)
-  },
-)
+t.test('before a gateway ends, connections close with a response, none without', async (t) => {
+  const gateway = await startGateway(t)
+  const [early, late] = [await open(t, gateway), await open(t, gateway)]
+  early.write(log)
+  t.match(await received(early, /201 /), /201 [^]*connection: keep-alive/i)
+  gateway.leave()
+  // What a client sends behind its last request is not stored, because it gets no response.
+  for (const socket of [early, late]) socket.write(log + log)
+  const onlyOne = /^HTTP\/1.1 201 (?:(?!HTTP)[^])*connection: close(?:(?!HTTP)[^])*$/i
+  for (const socket of [early, late]) t.match(await received(socket), onlyOne)
+  t.equal(gateway.rows('logs').length, 3)
+})
 
 t.test('connections that send nothing, or half a header, are evicted, too', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
   const [silent, slow] = [await open(t, gateway), await open(t, gateway)]
   slow.write('GET /healthz HT')
   const ends = Promise.all([once(silent, 'close'), once(slow, 'close')])
-  for (const socket of [await open(t, gateway), await open(t, gateway)]) {
-    socket.write(log)
-    t.match(await received(socket, /201 /), /201 /)
-  }
+  for (const _ of [1, 2]) await accept(t, await open(t, gateway))
   await ends
 })
 
@@ -86,11 +71,9 @@ t.test('a connection with too many requests in one read is closed, pending or no
   const gateway = await startGateway(t)
   const refused = `${post('/api/log', [json, length(2)], 'wrong')}{}`
   const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
-  patient.write(refused.repeat(pipelinedMax - 1) + get)
-  const all = await received(patient, /"ok"/)
+  const all = await ask(patient, refused.repeat(pipelinedMax - 1) + get, /"ok"/)
   t.equal(all.match(/HTTP\/1\.1 401/g)?.length, pipelinedMax - 1, 'this connection stays open')
-  greedy.write(refused.repeat(500))
-  const responses = (await received(greedy)).match(/HTTP\/1\.1 401/g) ?? []
+  const responses = (await ask(greedy, refused.repeat(500))).match(/HTTP\/1\.1 401/g) ?? []
   t.ok(responses.length <= pipelinedMax, `${responses.length} responses`)
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
 })
@@ -106,14 +89,10 @@ t.test('a connection with a refused request can be evicted', async (t) => {
   refused.write(post('/api/log', ['content-type: text/plain', length(300000)]))
   t.match(await received(refused, /"code"/), /connection: close/i, 'now it waits for the client')
   const other = await open(t, gateway)
-  other.write(log)
-  t.match(await received(other, /201 /), /201 /)
+  await accept(t, other)
   const [third, fourth] = [await open(t, gateway), await open(t, gateway)]
   await ended
-  for (const socket of [other, third, fourth]) {
-    socket.write(log)
-    t.match(await received(socket, /201 /), /201 /)
-  }
+  for (const socket of [other, third, fourth]) await accept(t, socket)
 })
 
 t.test('the gateway survives a CONNECT whose client resets the connection', async (t) => {
@@ -127,8 +106,7 @@ t.test('the gateway survives a CONNECT whose client resets the connection', asyn
     await ended
   }
   const last = await open(t, gateway)
-  last.write(get)
-  t.match(await received(last, /"ok"/), /200/)
+  t.match(await ask(last, get, /"ok"/), /200/)
 })
 
 t.test('CONNECT after a pending request gets no response, and the pending one does', async (t) => {
@@ -152,12 +130,10 @@ t.test('pending requests of a connection release their slots when it ends', asyn
   gone.write(log.repeat(4))
   await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const other = await open(t, gateway)
-  other.write(log)
-  t.match(await received(other, /"code"/), /"busy"/)
+  t.match(await ask(other, log, /"code"/), /"busy"/)
   gone.resetAndDestroy()
   await closed
   gateway.release()
-  other.write(log.repeat(4))
-  const responses = await received(other, /(HTTP[^]*){4}"message"/)
+  const responses = await ask(other, log.repeat(4), /(HTTP[^]*){4}"message"/)
   t.same(statusLines(responses), Array(4).fill('HTTP/1.1 201'))
 })

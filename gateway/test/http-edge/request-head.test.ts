@@ -1,92 +1,63 @@
 import t from 'tap'
-import { exchange, open, received, statusLines } from '../raw-client.ts'
+import { exchange, statusLines } from '../raw-client.ts'
 import { startGateway } from '../support.ts'
 
 const fields = (count: number) => 'a: 1\r\n'.repeat(count)
-const cases: [what: string, request: string, status: number, code: string][] = [
-  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'malformed_http'],
-  ['an empty Host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 400, 'malformed_http'],
-  ['an invalid Host', 'GET /healthz HTTP/1.1\r\nhost: a/b\r\n\r\n', 400, 'malformed_http'],
-  ['two Hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n', 400, 'malformed_http'],
-  ['HTTP/0.9', 'GET /healthz\r\n\r\n', 400, 'malformed_http'],
-  ['HTTP/2.0', 'GET /healthz HTTP/2.0\r\nhost: x\r\n\r\n', 400, 'malformed_http'],
-  ['HTTP/1.2', 'GET /healthz HTTP/1.2\r\nhost: x\r\n\r\n', 400, 'malformed_http'],
-  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_http'],
-  ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 400, 'malformed_http'],
-  [
-    'more header fields than the limit',
-    `GET /healthz HTTP/1.1\r\nhost: x\r\n${fields(100)}\r\n`,
-    431,
-    'headers_too_large',
-  ],
-  [
-    'more header fields than Node keeps',
-    `GET /healthz HTTP/1.1\r\nhost: x\r\n${fields(2_000)}\r\n`,
-    431,
-    'headers_too_large',
-  ],
-  [
-    'two API keys',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\nx-api-key: b\r\n\r\n',
-    400,
-    'malformed_http',
-  ],
-  [
-    'two Content-Lengths',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n{}',
-    400,
-    'malformed_http',
-  ],
+const get = (rest: string) => `GET /healthz ${rest}\r\n`
+const postWith = (header: string, version = '1.1') =>
+  `POST /api/log HTTP/${version}\r\nhost: x\r\n${header}\r\n\r\n`
+const noChunks = '0\r\n\r\n'
+
+/** Heads that are malformed. */
+const malformed: [what: string, request: string][] = [
+  ['no Host', get('HTTP/1.1\r\n')],
+  ['an empty Host', get('HTTP/1.1\r\nhost:\r\n')],
+  ['an invalid Host', get('HTTP/1.1\r\nhost: a/b\r\n')],
+  ['two Hosts', get('HTTP/1.1\r\nhost: a\r\nHost: a\r\n')],
+  ['HTTP/0.9', 'GET /healthz\r\n\r\n'],
+  ['HTTP/2.0', get('HTTP/2.0\r\nhost: x\r\n')],
+  ['HTTP/1.2', get('HTTP/1.2\r\nhost: x\r\n')],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n'],
+  ['two API keys', postWith('x-api-key: a\r\nx-api-key: b')],
+  ['two Content-Lengths', `${postWith('content-length: 2\r\ncontent-length: 2')}{}`],
   [
     'Content-Length with Transfer-Encoding',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    400,
-    'malformed_http',
+    postWith('content-length: 5\r\ntransfer-encoding: chunked') + noChunks,
   ],
-  [
-    'a blank behind the name Transfer-Encoding',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding : chunked\r\n\r\n0\r\n\r\n',
-    400,
-    'malformed_http',
-  ],
-  [
-    'a Content-Length with a sign',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: +2\r\n\r\n{}',
-    400,
-    'malformed_http',
-  ],
+  ['a blank behind a name', postWith('transfer-encoding : chunked') + noChunks],
+  ['a Content-Length with a sign', `${postWith('content-length: +2')}{}`],
   ...['gzip, chunked', 'identity', 'xchunked', 'chunked, chunked'].map(
-    (coding): [string, string, number, string] => [
+    (coding): [string, string] => [
       `Transfer-Encoding ${coding}`,
-      `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: ${coding}\r\n\r\n0\r\n\r\n`,
-      400,
-      'malformed_http',
+      postWith(`transfer-encoding: ${coding}`) + noChunks,
     ],
   ),
-  [
-    'Transfer-Encoding in HTTP/1.0',
-    'POST /api/log HTTP/1.0\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    400,
-    'malformed_http',
-  ],
+  ['Transfer-Encoding in HTTP/1.0', postWith('transfer-encoding: chunked', '1.0') + noChunks],
+]
+
+const withBody = 'HTTP/1.1\r\nhost: x\r\n'
+const cases: [what: string, request: string, status: number, code: string][] = [
+  ...malformed.map((one) => [...one, 400, 'malformed_http'] as (typeof cases)[number]),
+  ...[100, 2_000].map((count): (typeof cases)[number] => [
+    `more than ${count} header fields`,
+    get(`HTTP/1.1\r\nhost: x\r\n${fields(count)}`),
+    431,
+    'headers_too_large',
+  ]),
   [
     'a GET with a body at a path that takes POST',
-    'GET /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
+    `GET /api/log ${withBody}content-length: 2\r\n\r\n{}`,
     405,
     'method_not_allowed',
   ],
   [
     'a GET with a chunked body at a path that does not exist',
-    'GET /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    `GET /nothing ${withBody}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n${noChunks}`,
     404,
     'not_found',
   ],
-  [
-    'an unknown expectation',
-    'POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n',
-    417,
-    'expectation_failed',
-  ],
+  ['an unknown expectation', postWith('expect: 200-maybe'), 417, 'expectation_failed'],
 ]
 
 for (const [what, request, status, code] of cases) {
@@ -112,10 +83,8 @@ t.test('a GET with a body gets the response of one without, and nothing follows 
       ['/healthz', 200],
       ['/api/log', 405],
     ] as const) {
-      const socket = await open(t, gateway)
       const head = `GET ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`
-      socket.write(head + body + next)
-      const answer = await received(socket)
+      const answer = await exchange(t, gateway, head + body + next)
       t.same(statusLines(answer), [`HTTP/1.1 ${status}`], path)
       t.match(answer, /connection: close/i)
       if (status === 405) t.match(answer, /^allow: POST\r$/im)
@@ -124,31 +93,15 @@ t.test('a GET with a body gets the response of one without, and nothing follows 
 })
 
 t.test('a request after one with an invalid head is not served', async (t) => {
-  const gateway = await startGateway(t)
-  t.same(
-    statusLines(
-      await exchange(
-        t,
-        gateway,
-        'GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
-      ),
-    ),
-    ['HTTP/1.1 400'],
-  )
+  const bytes = get('HTTP/1.1\r\n') + get('HTTP/1.1\r\nhost: x\r\n')
+  t.same(statusLines(await exchange(t, await startGateway(t), bytes)), ['HTTP/1.1 400'])
 })
 
 t.test('200 for all valid forms of Host, and without one in HTTP/1.0', async (t) => {
   const gateway = await startGateway(t)
   for (const host of ['a', 'a.example:80', '[::1]:3000', '127.0.0.1:', 'my_service']) {
-    t.match(
-      await exchange(
-        t,
-        gateway,
-        `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
-      ),
-      /^HTTP\/1\.1 200 /,
-      host,
-    )
+    const request = get(`HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n`)
+    t.match(await exchange(t, gateway, request), /^HTTP\/1\.1 200 /, host)
   }
-  t.match(await exchange(t, gateway, 'GET /healthz HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
+  t.match(await exchange(t, gateway, get('HTTP/1.0\r\n')), /^HTTP\/1\.1 200 /)
 })

@@ -14,6 +14,7 @@ import {
   open,
   post,
   received,
+  sendWithoutEnd,
 } from '../raw-client.ts'
 import { startGateway } from '../support.ts'
 
@@ -47,12 +48,7 @@ t.test('413 for a form that does not end', async (t) => {
   const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
   socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
   const response = received(socket)
-  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')])
-  const send = () => {
-    while (!socket.destroyed && socket.writableLength < 1_000_000) socket.write(chunk)
-  }
-  socket.on('drain', send)
-  send()
+  sendWithoutEnd(socket, true)
   t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
 })
 
@@ -65,34 +61,31 @@ t.test('503 outcome_unknown and a closed connection when the response is late', 
 })
 
 for (const path of ['/openapi.json', '/docs']) {
-  t.test(
-    `the connection of a client that does not read ${path} is closed, and no other`,
-    async (t) => {
-      // The clock does not advance until the other sender, `innocent`, has its response.
-      let [now, stepMs] = [0, 0]
-      const clock = { now: () => (now += stepMs), intervalMs: 5 }
-      const gateway = await startGateway(t, { clock })
-      const { server } = gateway.app
-      const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
-      const client = await open(t, gateway)
-      client.pause()
-      const taken = await opened
-      const ended = once(taken, 'close')
-      while (taken.writableLength === 0) {
-        const parsed = once(server, 'request')
-        client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
-        await parsed
-        await immediate()
-      }
-      const innocent = await open(t, gateway)
-      innocent.write(log)
-      t.match(await received(innocent, /"id"/), /^HTTP\/1\.1 201 /)
-      innocent.destroy()
-      stepMs = 1_000
-      await ended
-      t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
-    },
-  )
+  t.test(`a client that does not read ${path} is disconnected, and no other`, async (t) => {
+    // The clock does not advance until the other sender, `innocent`, has its response.
+    let [now, stepMs] = [0, 0]
+    const clock = { now: () => (now += stepMs), intervalMs: 5 }
+    const gateway = await startGateway(t, { clock })
+    const { server } = gateway.app
+    const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
+    const client = await open(t, gateway)
+    client.pause()
+    const taken = await opened
+    const ended = once(taken, 'close')
+    while (taken.writableLength === 0) {
+      const parsed = once(server, 'request')
+      client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+      await parsed
+      await immediate()
+    }
+    const innocent = await open(t, gateway)
+    innocent.write(log)
+    t.match(await received(innocent, /"id"/), /^HTTP\/1\.1 201 /)
+    innocent.destroy()
+    stepMs = 1_000
+    await ended
+    t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
+  })
 }
 
 t.test('closing aborts the requests in progress, each with a response', async (t) => {

@@ -93,8 +93,6 @@ export function checkCalls(t: Test, gateway: TestGateway, results: CallResults):
   t.match(gateway.rows('feedback'), [
     { id: feedback.id, text: 'It broke.', email: 'user@example.com', device },
   ])
-  t.same(
-    [...gateway.objects.values()].map(({ body }) => body),
-    [images.png],
-  )
+  const bodies = [...gateway.objects.values()].map(({ body }) => body)
+  t.same(bodies, [images.png])
 }

@@ -3,9 +3,13 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setImmediate as immediate } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
 import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
 import { errorCatalogue, type ErrorCode } from '@intake/contract'
-import { secret } from '../support.ts'
+import { listen, secret, startGateway } from '../support.ts'
+import { smallBudget } from './stored.ts'
 
 export interface Answer {
   status: number
@@ -42,11 +46,8 @@ export async function exchange(
   })
   sent.setNoDelay(true)
   const responded = once(sent, 'response') as Promise<[IncomingMessage]>
-  const places = [...cuts.map((at) => at % (body.length + 1)), body.length]
-  let from = 0
-  for (const to of places.toSorted((a, b) => a - b)) {
-    if (to > from) sent.write(body.subarray(from, to))
-    from = to
+  for (const segment of segments(body, cuts)) {
+    if (segment.length > 0) sent.write(segment)
     await immediate()
   }
   sent.end()
@@ -71,11 +72,35 @@ export function isRefused({ status, body }: Answer): boolean {
   return true
 }
 
+/** The bytes between these positions, which may have any order and be beyond the end. */
+export function segments(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...cuts.map((at) => at % (bytes.length + 1)), bytes.length]
+  const inOrder = places.toSorted((a, b) => a - b)
+  return inOrder.map((to, n) => bytes.subarray(inOrder[n - 1] ?? 0, to))
+}
+
 /** The effect of one transmission fault on a body. */
 export interface Damage {
   kind: 'flip' | 'cut' | 'remove' | 'repeat'
   at: number
   bit: number
+}
+
+/** At most two faults. */
+export const anyFaults: Arbitrary<Damage[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('flip', 'flip', 'flip', 'cut', 'remove', 'repeat'),
+    at: fc.nat(),
+    bit: fc.nat(7),
+  }),
+  { maxLength: 2 },
+)
+
+/** Starts a gateway that listens and has little room for bytes in flight. */
+export async function startServer(t: Test, env: Record<string, string> = {}) {
+  const gateway = await startGateway(t, { env: { ...smallBudget, ...env } })
+  await listen(gateway)
+  return gateway
 }
 
 export function damage(body: Buffer, faults: Damage[]): Buffer {

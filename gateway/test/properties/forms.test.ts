@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { imageTypeOf } from '../../src/form/image-type.ts'
 import { examinePicture, PictureError } from '@intake/pictures'
 import { parseLossless } from '@intake/json'
-import { feedbackPayload, images, startGateway } from '../support.ts'
-import { damage, exchange, isRefused, type Damage } from './exchange.ts'
+import { feedbackPayload, images } from '../support.ts'
+import { anyFaults, damage, exchange, isRefused, startServer } from './exchange.ts'
 import { checkProperty } from './property.ts'
 import { readParts } from './reference-form.ts'
-import { expectEqual, smallBudget, takeRows, wellFormed } from './stored.ts'
+import { expectEqual, takeRows, wellFormed } from './stored.ts'
 
 const text = JSON.stringify(feedbackPayload({ text: 'Größe 😀\r\n--b?', email: 'a@b.c' }))
 
@@ -44,15 +44,6 @@ const part: Arbitrary<[string, Buffer]> = fc.oneof(
   { arbitrary: badPart, weight: 1 },
 )
 
-const faults: Arbitrary<Damage[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom('flip', 'flip', 'flip', 'cut', 'remove', 'repeat'),
-    at: fc.nat(),
-    bit: fc.nat(7),
-  }),
-  { maxLength: 2 },
-)
-
 /** Usually produces the first value, rarely one of the other values. */
 const rarely = <Value>(usual: Value, ...others: Value[]) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 8 }, fc.constantFrom(...others))
@@ -65,7 +56,7 @@ const forms = fc.record({
   behind: rarely('', 'garbage', '--b\r\n', 'garbage'.repeat(10_000)),
   close: rarely('--b--\r\n', '--b--', '--b', '--b-', ''),
   isLenient: fc.boolean(),
-  faults,
+  faults: anyFaults,
   cuts: fc.array(fc.nat(), { maxLength: 6 }),
   chunked: fc.boolean(),
 })
@@ -73,12 +64,6 @@ const forms = fc.record({
 function formOf(parts: [string, Buffer][], close: string): Buffer {
   const pieces = parts.flatMap(([header, content]) => [`--b\r\n${header}\r\n\r\n`, content, '\r\n'])
   return Buffer.concat([...pieces, close].map((piece) => Buffer.from(piece)))
-}
-
-async function startServer(t: Test) {
-  const gateway = await startGateway(t, { env: { ...smallBudget, ATTACHMENT_BYTES_MAX: '50000' } })
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  return gateway
 }
 
 /**
@@ -99,7 +84,7 @@ const type = { 'content-type': 'multipart/form-data; boundary=b' }
 const payload: [string, Buffer] = [`${disposition}"payload"`, Buffer.from(text)]
 
 t.test('a form, damaged and cut into segments, is stored as sent or refused', async (t) => {
-  const gateway = await startServer(t)
+  const gateway = await startServer(t, { ATTACHMENT_BYTES_MAX: '50000' })
   let accepted = 0
   await checkProperty(t, {
     runs: 500,
@@ -147,7 +132,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
 const small = formOf([payload, [`${disposition}"file"; filename="a"`, images.gif]], '--b--\r\n')
 
 t.test('a form that is truncated anywhere is refused', async (t) => {
-  const gateway = await startServer(t)
+  const gateway = await startServer(t, { ATTACHMENT_BYTES_MAX: '50000' })
   // Without the line break after the last delimiter, a form is still complete.
   const cases = small.length - 2
   for (let end = 0; end < cases; end++) {
@@ -160,7 +145,7 @@ t.test('a form that is truncated anywhere is refused', async (t) => {
 })
 
 t.test('a form is stored as sent wherever it is split into two segments', async (t) => {
-  const gateway = await startServer(t)
+  const gateway = await startServer(t, { ATTACHMENT_BYTES_MAX: '50000' })
   for (let cut = 1; cut < small.length; cut++) {
     const request = { path: '/api/feedback', headers: type, body: small, cuts: [cut] }
     const response = await exchange(gateway.app, { ...request, chunked: cut % 2 === 0 })

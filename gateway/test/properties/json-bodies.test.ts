@@ -1,13 +1,12 @@
 import { gzipSync, gunzipSync } from 'node:zlib'
 import { parseLossless } from '@intake/json'
 import * as fc from 'fast-check'
-import type { Arbitrary } from 'fast-check'
 import t, { type Test } from 'tap'
 import { logBody, startGateway, sendLog, sender } from '../support.ts'
-import { damage, exchange, isRefused, type Damage } from './exchange.ts'
+import { anyFaults, damage, exchange, isRefused, startServer } from './exchange.ts'
 import { jsonText } from './json-text.ts'
 import { checkProperty } from './property.ts'
-import { expectEqual, smallBudget, takeRows, wellFormed } from './stored.ts'
+import { expectEqual, takeRows, wellFormed } from './stored.ts'
 
 interface Entry {
   event: string
@@ -18,30 +17,15 @@ interface Submission {
   logs: Entry[]
 }
 
-const faults: Arbitrary<Damage[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom('flip', 'flip', 'flip', 'cut', 'remove', 'repeat'),
-    at: fc.nat(),
-    bit: fc.nat(7),
-  }),
-  { maxLength: 2 },
-)
-
 const requests = fc.record({
   params: fc.array(jsonText, { minLength: 1, maxLength: 3 }),
   isBatch: fc.boolean(),
-  faults,
+  faults: anyFaults,
   cuts: fc.array(fc.nat(), { maxLength: 5 }),
   chunked: fc.boolean(),
 })
 
 const gzipped = { 'content-encoding': 'gzip' }
-
-async function startServer(t: Test) {
-  const gateway = await startGateway(t, { env: smallBudget })
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  return gateway
-}
 
 /**
  * Sends bodies that `bodyOf` makes from JSON, some of them damaged. Compares the stored rows with

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { decompress } from '@intake/queue/frame'
 import type { RecordKind } from '@intake/contract'
 import { parseLossless } from '@intake/json'
-import type { TestGateway } from '../support.ts'
+import { linesOf, type TestGateway } from '../support.ts'
 
 export type Row = Record<string, unknown>
 
@@ -18,13 +17,8 @@ export const smallBudget = {
 
 /** Removes and returns the rows stored since the last call. */
 export function takeRows(gateway: TestGateway, kind: RecordKind): Row[] {
-  return gateway.frames[kind].splice(0).flatMap((frame) =>
-    decompress(frame)
-      .toString()
-      .trimEnd()
-      .split('\n')
-      .map((line) => parseLossless(line) as Row),
-  )
+  const lines = gateway.frames[kind].splice(0).flatMap(linesOf)
+  return lines.map((line) => parseLossless(line) as Row)
 }
 
 export function expectEqual(actual: unknown, expected: unknown): void {

@@ -1,10 +1,10 @@
-import { decompress } from '@intake/queue/frame'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { NewFrame } from '@intake/queue'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { OutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { startOutcomeReports } from '../../src/report/outcome-reports.ts'
+import { linesOf } from '../support.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
@@ -20,7 +20,7 @@ function build() {
     producer: {
       async add(frame: NewFrame) {
         if (fail.with !== undefined) throw fail.with
-        const lines = decompress(frame).toString().trimEnd().split('\n')
+        const lines = linesOf(frame)
         t.equal(lines.length, frame.rows)
         frames.push(lines.map((line) => JSON.parse(line) as Record<string, unknown>))
       },
@@ -35,27 +35,24 @@ function build() {
   return { clock, reports, frames, errors, lost, fail, accept }
 }
 
-t.test(
-  'a report is a frame of rows of the table; nothing is sent while nothing changes',
-  async (t) => {
-    const { clock, frames, accept } = build()
-    accept()
-    await clock.advance(60_000)
-    t.match(frames, [
-      [
-        {
-          minute: '2026-11-23T12:00:00.000Z',
-          api_key_id: 'a',
-          kind: 'logs',
-          code: 'accepted',
-          run: /^[\da-f-]{36}$/,
-          records: 1,
-        },
-      ],
-    ])
-    t.equal(frames.length, 1)
-  },
-)
+t.test('a report is a frame of rows; nothing is sent while nothing changes', async (t) => {
+  const { clock, frames, accept } = build()
+  accept()
+  await clock.advance(60_000)
+  t.match(frames, [
+    [
+      {
+        minute: '2026-11-23T12:00:00.000Z',
+        api_key_id: 'a',
+        kind: 'logs',
+        code: 'accepted',
+        run: /^[\da-f-]{36}$/,
+        records: 1,
+      },
+    ],
+  ])
+  t.equal(frames.length, 1)
+})
 
 t.test('what Redis does not confirm is sent again', async (t) => {
   const { clock, frames, errors, fail, accept } = build()
@@ -93,8 +90,6 @@ t.test('many counts are sent in several frames', async (t) => {
   const { clock, frames, accept } = build()
   for (let n = 0; n < 2_500; n++) accept(`key-${n}`)
   await clock.advance(20_000)
-  t.same(
-    frames.map((rows) => rows.length),
-    [1_000, 1_000, 500],
-  )
+  const lengths = frames.map((rows) => rows.length)
+  t.same(lengths, [1_000, 1_000, 500])
 })

@@ -27,11 +27,14 @@ t.test('each entry of a batch counts by its result, a repeat in the batch too', 
   t.same(counted(gateway), ['key_1 logs accepted: 3', 'key_1 logs invalid_request: 1'])
 })
 
-t.test('a batch that is not stored counts with all its entries', async (t) => {
-  const gateway = await startGateway(t)
-  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No response.')
-  await send(gateway, batch([{ event: 'a' }, { event: 'b' }, { event: 'c' }]))
-  t.same(counted(gateway), ['key_1 logs outcome_unknown: 3'])
+t.test('503 for a batch that is not stored, which counts with all its entries', async (t) => {
+  for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
+    const gateway = await startGateway(t)
+    gateway.fail.enqueue = new IntakeError(code, 'No response.')
+    const response = await send(gateway, batch([{ event: 'a' }, { event: 'b' }, { event: 'c' }]))
+    t.match(response.json(), { status: 503, code })
+    t.same(counted(gateway), [`key_1 logs ${code}: 3`])
+  }
 })
 
 t.test('refused requests count by code, without a key under none', async (t) => {

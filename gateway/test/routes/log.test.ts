@@ -38,11 +38,13 @@ t.test('201: the row contains the sent values and the id of the response', async
   const params = { screen: 'home', ratio: 0.1, emoji: '😀 "quoted"\n', list: [1, 'a', null] }
   const sent = logBody({ params }, { device, future_field: 1 })
   const { response, row } = await store(t, gateway, sent)
-  t.match(response.json(), { message: 'Log successfully created', id: String })
+  const { id, message } = response.json()
+  t.equal(message, 'Log successfully created')
+  const time = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toISOString()
   t.same(row, {
-    id: response.json().id,
-    time: row['time'],
-    received_at: row['received_at'],
+    id,
+    time,
+    received_at: time,
     request_id: row['request_id'],
     bundle_identifier: 'com.example.app',
     device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
@@ -62,13 +64,6 @@ t.test('201: the row contains the sent values and the id of the response', async
   })
 })
 
-t.test('201: time is the time in the id, and the time of arrival', async (t) => {
-  const { row } = await store(t, await startGateway(t))
-  const milliseconds = Number.parseInt(String(row['id']).replace('-', '').slice(0, 12), 16)
-  t.equal(row['time'], new Date(milliseconds).toISOString())
-  t.equal(row['received_at'], row['time'])
-})
-
 t.test('201: missing or null params are stored as an empty object', async (t) => {
   const gateway = await startGateway(t)
   for (const log of [{}, { params: null }]) {
@@ -81,22 +76,19 @@ t.test('201: a device property named __proto__ is kept like any other', async (t
   t.match(printed, '"device_extra":{"__proto__":{"a":1}}')
 })
 
-t.test(
-  '201: a text of the device that is too long for a name is kept whole beside it',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const [fits, long] = ['😀'.repeat(255), 'v'.repeat(256)]
-    const device = { os: fits, version_name: long, supported_abis: ['arm64', long], product: 'p' }
-    await store(t, gateway, logBody({}, { device }))
-    await sendBatch(gateway, batch([{ event: 'a' }], { device }))
-    const rows = gateway.rows('logs')
-    t.equal(rows.length, 2)
-    for (const row of rows) {
-      t.same(row['device'], { os: fits, product: 'p' })
-      t.same(row['device_extra'], { version_name: long, supported_abis: ['arm64', long] })
-    }
-  },
-)
+t.test('201: a text of the device that is too long for a name is kept beside it', async (t) => {
+  const gateway = await startGateway(t)
+  const [fits, long] = ['😀'.repeat(255), 'v'.repeat(256)]
+  const device = { os: fits, version_name: long, supported_abis: ['arm64', long], product: 'p' }
+  await store(t, gateway, logBody({}, { device }))
+  await sendBatch(gateway, batch([{ event: 'a' }], { device }))
+  const rows = gateway.rows('logs')
+  t.equal(rows.length, 2)
+  for (const row of rows) {
+    t.same(row['device'], { os: fits, product: 'p' })
+    t.same(row['device_extra'], { version_name: long, supported_abis: ['arm64', long] })
+  }
+})
 
 t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
   const sent =
@@ -111,13 +103,8 @@ t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
 
 t.test('201: a double of the device may be any integer that a double holds', async (t) => {
   const gateway = await startGateway(t)
-  for (const level of [
-    '9007199254740994',
-    '-9223372036854775808',
-    '18446744073709549568',
-    '1e20',
-    '7',
-  ]) {
+  const levels = '9007199254740994 -9223372036854775808 18446744073709549568 1e20 7'
+  for (const level of levels.split(' ')) {
     const { printed } = await store(t, gateway, withDevice(`"battery_level":${level}`))
     t.equal(Number(/"battery_level":([^,}]*)/.exec(printed)?.[1]), Number(level))
   }
@@ -127,12 +114,9 @@ t.test('401 without a key, with a wrong key and with two keys; the body is not r
   const gateway = await startGateway(t)
   const type = { 'content-type': 'application/json' }
   for (const key of [undefined, 'wrong', '', `${secret}, ${secret}`]) {
-    const response = await gateway.app.inject({
-      method: 'POST',
-      url: '/api/log',
-      headers: key === undefined ? type : { ...type, 'x-api-key': key },
-      payload: '{"broken',
-    })
+    const sent = { method: 'POST', url: '/api/log', payload: '{"broken' } as const
+    const headers = key === undefined ? type : { ...type, 'x-api-key': key }
+    const response = await gateway.app.inject({ ...sent, headers })
     t.match(response.json(), { status: 401, code: 'unauthorized' })
     t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
   }

@@ -23,10 +23,8 @@ t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored
   t.match(response.json(), { accepted: 2, rejected: 0 })
   t.same([gateway.frames.logs, gateway.frames.feedback], [[], []])
   t.equal(gateway.objects.size, 0)
-  t.same(
-    countsOf(gateway, ({ kind, code }) => `${kind} ${code}`),
-    ['logs suppressed: 5', 'feedback suppressed: 1'],
-  )
+  const found = countsOf(gateway, ({ kind, code }) => `${kind} ${code}`)
+  t.same(found, ['logs suppressed: 5', 'feedback suppressed: 1'])
 
   t.equal((await sendKeyed(gateway, logBody({}, { unique_user_id: 'user-2' }))).status, 201)
   t.equal(gateway.rows('logs').length, 1, 'others are stored')

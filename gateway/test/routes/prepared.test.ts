@@ -26,23 +26,22 @@ t.test('200 without a key, compressed for those who accept it', async (t) => {
 
 t.test('304 for a tag that is known', async (t) => {
   const { app } = await startGateway(t)
-  for (const url of paths) {
-    for (const method of ['GET', 'HEAD'] as const) {
-      for (const encoding of [{}, gzip]) {
-        const first = await app.inject({ method, url, headers: encoding })
-        const etag = String(first.headers['etag'])
-        for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-          const headers = { ...encoding, 'if-none-match': tag }
-          const again = await app.inject({ method, url, headers })
-          t.equal(again.statusCode, 304, `${method} ${url} ${tag}`)
-          t.equal(again.body, '')
-          t.equal(again.headers['etag'], etag)
-          t.equal(again.headers['content-length'], undefined)
-        }
-        const other = { ...encoding, 'if-none-match': '"other"' }
-        t.equal((await app.inject({ method, url, headers: other })).statusCode, 200)
-      }
+  const requests = paths.flatMap((url) =>
+    (['GET', 'HEAD'] as const).flatMap((method) => [
+      { url, method, headers: {} },
+      { url, method, headers: gzip },
+    ]),
+  )
+  for (const request of requests) {
+    const etag = String((await app.inject(request)).headers['etag'])
+    const ask = (tag: string) =>
+      app.inject({ ...request, headers: { ...request.headers, 'if-none-match': tag } })
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { statusCode, body, headers } = await ask(tag)
+      t.same([statusCode, body, headers['etag']], [304, '', etag], `${request.url} ${tag}`)
+      t.equal(headers['content-length'], undefined)
     }
+    t.equal((await ask('"other"')).statusCode, 200)
   }
 })
 
@@ -51,11 +50,10 @@ t.test('HEAD has the headers of GET and no body', async (t) => {
   for (const url of paths) {
     for (const headers of [{}, gzip]) {
       const get = await app.inject({ method: 'GET', url, headers })
-      const { headers: received, body } = await app.inject({ method: 'HEAD', url, headers })
-      t.equal(body, '')
+      const head = await app.inject({ method: 'HEAD', url, headers })
+      t.equal(head.body, '')
       const { date: _, connection: __, ...expected } = get.headers
-      t.match(received, expected)
-      t.equal(received['content-length'], String(get.rawPayload.length))
+      t.match(head.headers, { ...expected, 'content-length': String(get.rawPayload.length) })
     }
   }
 })
@@ -72,20 +70,10 @@ t.test('405 for other methods, as everywhere', async (t) => {
 })
 
 t.test('gzip is accepted where it is named with a weight above zero', async (t) => {
-  for (const header of ['gzip', 'br, GZIP', 'gzip;q=0.5', 'deflate;q=0, gzip ; q=1.0, br']) {
-    t.equal(acceptsGzip(header), true, header)
-  }
-  for (const header of [
-    undefined,
-    '',
-    'br',
-    'gzip;q=0',
-    'gzip; q=0.000, br',
-    'x-gzip',
-    'gzipped',
-  ]) {
-    t.equal(acceptsGzip(header), false, String(header))
-  }
+  const accepted = ['gzip', 'br, GZIP', 'gzip;q=0.5', 'deflate;q=0, gzip ; q=1.0, br']
+  const not = [undefined, '', 'br', 'gzip;q=0', 'gzip; q=0.000, br', 'x-gzip', 'gzipped']
+  for (const header of accepted) t.equal(acceptsGzip(header), true, header)
+  for (const header of not) t.equal(acceptsGzip(header), false, String(header))
 })
 
 t.test('the policy of the page allows nothing but its own style and script', async (t) => {
@@ -101,10 +89,8 @@ t.test('the policy of the page allows nothing but its own style and script', asy
   t.notMatch(body, /javascript:|\son\w+=|\sstyle=|<iframe|<form|<img|<link|src=/i)
   const targets = [...body.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target)
   const anchors = new Set([...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`))
-  t.same(
-    targets.filter((target) => !anchors.has(target)),
-    ['openapi.json'],
-  )
+  const outside = targets.filter((target) => !anchors.has(target))
+  t.same(outside, ['openapi.json'])
 })
 
 t.test('the page has at most 40 KB, compressed', async (t) => {
