@@ -177,18 +177,16 @@ t.test('a reading keeps the keys that are unchanged', async (t) => {
 
 t.test('the process does other work while many keys are read', async (t) => {
   const { key } = await store.create({ name: 'many' })
-  const entries = Array.from(
-    { length: 3_000 },
-    (_, n) => [`many-${n}`, JSON.stringify(key)] as const,
-  )
-  await redis.hset(redisKey, Object.fromEntries(entries))
+  const fields = Array.from({ length: 3_000 }, (_, n) => `many-${n}`)
+  const json = JSON.stringify(key)
+  await redis.hset(redisKey, Object.fromEntries(fields.map((field) => [field, json])))
   let turns = 0
   const timer = setInterval(() => turns++, 0)
   const { keys } = await store.load()
   clearInterval(timer)
   t.ok(keys.size > 3_000)
   t.ok(turns > 3, `${turns} turns of others`)
-  await redis.hdel(redisKey, ...entries.map(([field]) => field))
+  await redis.hdel(redisKey, ...fields)
 })
 
 /** Writes an entry as if it had been damaged, and makes directories read the keys again. */
@@ -204,28 +202,25 @@ t.test('a damaged entry harms only its own key, and is named without its content
   const { key, secret } = await store.create({ name: 'DAMAGED', bundleIdentifiers: ['com.one'] })
   const field = await fieldOf(key.id)
   const named = JSON.stringify({ id: key.id, name: 'DAMAGED' })
-  const cases: [string, string][] = [
-    ['', field.slice(0, 8)],
-    ['DAMAGED', field.slice(0, 8)],
-    ['{"id":"key_', field.slice(0, 8)],
-    ['null', field.slice(0, 8)],
-    ['[]', field.slice(0, 8)],
-    ['7', field.slice(0, 8)],
-    ['"key_0123456789ab"', field.slice(0, 8)],
-    [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
-    [named, key.id],
-    // Damaged entries. If a gateway accepted one of these, its key would allow more than it should.
-    [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
-    [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
-    [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],
-    [JSON.stringify(key).slice(0, 50), key.id],
-    [JSON.stringify({ ...key, expiresAt: undefined }), key.id],
-    [JSON.stringify({ ...key, revokedAt: false }), key.id],
-    [JSON.stringify({ ...key, suspendedAt: false }), key.id],
-    [JSON.stringify({ ...key, origins: 'https://app.example' }), key.id],
-    [JSON.stringify({ ...key, origins: ['DAMAGED'] }), key.id],
-    [JSON.stringify({ ...key, limits: null }), key.id],
-    [JSON.stringify({ ...key, limits: { eventsPerDay: '5' } }), key.id],
+  const unnamed = ['', 'DAMAGED', '{"id":"key_', 'null', '[]', '7', '"key_0123456789ab"']
+  // If a gateway accepted one of these, its key would allow more than it should.
+  const allowing = [
+    { bundleIdentifiers: 'DAMAGED' },
+    { bundleIdentifiers: [7] },
+    { expiresAt: 'DAMAGED' },
+    { expiresAt: undefined },
+    { revokedAt: false },
+    { suspendedAt: false },
+    { origins: 'https://app.example' },
+    { origins: ['DAMAGED'] },
+    { limits: null },
+    { limits: { eventsPerDay: '5' } },
+  ].map((change) => JSON.stringify({ ...key, ...change }))
+  const byField = [...unnamed, JSON.stringify({ ...key, id: 'DAMAGED' })]
+  const byId = [named, JSON.stringify(key).slice(0, 50), ...allowing]
+  const cases = [
+    ...byField.map((json) => [json, field.slice(0, 8)] as const),
+    ...byId.map((json) => [json, key.id] as const),
   ]
   for (const [json, name] of cases) {
     await write(field, json)
@@ -234,10 +229,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     await until('the keys are read', () => found.length > 0)
     t.equal(directory.find(healthy.secret)?.id, healthy.key.id, json)
     t.equal(directory.find(secret), undefined, json)
-    t.match(
-      found,
-      [[name]].map(([one]) => [new RegExp(one!.replace(/[+]/g, '.'))]),
-    )
+    t.ok(found[0]?.[0]?.includes(name), json)
     t.notMatch(String(found), 'DAMAGED')
     await t.rejects(store.create({ name: 'again', secret }), /cannot be read/)
     t.notOk((await store.list()).some(({ id }) => id === key.id))
@@ -265,11 +257,7 @@ t.test('a gateway that knows a key still accepts it when its entry is damaged', 
 t.test('fields that a later version adds to a key are ignored', async (t) => {
   const { key, secret } = await store.create({ name: 'later' })
   const field = await fieldOf(key.id)
-  await redis.hset(
-    redisKey,
-    field,
-    JSON.stringify({ ...key, origins: ['https://example.com'], v: 2 }),
-  )
+  await redis.hset(redisKey, field, JSON.stringify({ ...key, v: 2 }))
   const { keys, unreadable } = await store.load()
   t.match(keys.get(field), key)
   t.equal(unreadable.size, 0)
@@ -336,21 +324,14 @@ t.test('rules are set one by one, and kept in the form that gateways compare', a
 })
 
 t.test('rules that no request could meet are refused', async (t) => {
-  const wrong = [
-    { bundleIdentifiers: ['com.*.app'] },
-    { bundleIdentifiers: ['*'] },
-    { bundleIdentifiers: [''] },
-    { origins: ['app.example'] },
-    { origins: ['https://app.example/'] },
-    { origins: ['https://app.example/path'] },
-    { origins: ['https://user@app.example'] },
-    { origins: ['https://a.example,https://b.example'] },
-    { origins: ['null'] },
-    { origins: ['*'] },
-    { limits: { eventsPerDay: 0 } },
-    { limits: { eventsPerDay: 1.5 } },
-  ]
-  for (const rules of wrong) {
+  const origins =
+    'app.example https://app.example/ https://app.example/path null * https://user@app.example ' +
+    'https://a.example,https://b.example'
+  for (const rules of [
+    ...['com.*.app', '*', ''].map((bundle) => ({ bundleIdentifiers: [bundle] })),
+    ...origins.split(' ').map((origin) => ({ origins: [origin] })),
+    ...[0, 1.5].map((eventsPerDay) => ({ limits: { eventsPerDay } })),
+  ]) {
     await t.rejects(store.create({ name: 'wrong', ...rules }), RangeError, JSON.stringify(rules))
   }
 })

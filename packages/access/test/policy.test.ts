@@ -38,12 +38,23 @@ const sender = (fields: object = {}) => ({
   ...fields,
 })
 
+const drop = (event: string) => ({ action: 'drop', match: { event } }) as const
+const retentionKey = '{intake}:retention'
+
+/** Makes directories read the policy again. */
+const revise = () => redis.set('{intake}:policy:revision', randomUUID())
+
 t.test('a Redis that has lost its data is not a policy', async (t) => {
-  await t.rejects(store.load(), /belongs to no installation/)
-  await t.rejects(store.suppress({ kind: 'user', id: 'user-1' }), /belongs to no installation/)
-  await t.rejects(store.setRetention('logs', 90), /belongs to no installation/)
-  await t.rejects(store.addRule({ action: 'drop', match: { os: 'a' } }, 'a'), /no installation/)
-  await t.rejects(store.removeRule('rule_000000000000'), /belongs to no installation/)
+  const uses: (() => Promise<unknown>)[] = [
+    () => store.load(),
+    () => store.suppress({ kind: 'user', id: 'user-1' }),
+    () => store.setRetention('logs', 90),
+    () => store.addRule(drop('noise'), 'a'),
+    () => store.removeRule('rule_000000000000'),
+  ]
+  for (const use of uses) {
+    await t.rejects(use(), /belongs to no installation/, String(use))
+  }
 })
 
 t.test('a gateway learns whom it must not store, and for how long', async (t) => {
@@ -123,7 +134,7 @@ t.test('an application can have a shorter period, also if it is longer again', a
   await until('the general one is shorter', () => days('com.example.other') === 20)
   await store.setRetention('feedback', undefined)
   const field = 'feedback:dropped-until:com.example.other'
-  await redis.hset('{intake}:retention', field, 'none')
+  await redis.hset(retentionKey, field, 'none')
   const unreadable: string[][] = []
   const other = await watchLoaded(t, {
     onUnreadable: (names) => unreadable.push(names),
@@ -131,7 +142,7 @@ t.test('an application can have a shorter period, also if it is longer again', a
   })
   t.equal(other.retentionMs('feedback', 'com.example.other'), dayMs / 2, 'the current day remains')
   t.same(unreadable, [[`the field ${field} of {intake}:retention`]])
-  await redis.hdel('{intake}:retention', field)
+  await redis.hdel(retentionKey, field)
 })
 
 t.test('a policy that has not changed is not read again', async (t) => {
@@ -154,8 +165,6 @@ t.test('a policy that has not changed is not read again', async (t) => {
     known = changed?.revision ?? ''
   }
 })
-
-const drop = (event: string) => ({ action: 'drop', match: { event } }) as const
 
 t.test('a gateway learns of rules, and counts on when others change', async (t) => {
   const policy = await watchLoaded(t)
@@ -183,7 +192,7 @@ t.test('a rule that cannot be read is not followed, unless it was before', async
   const before = await watchLoaded(t, { onUnreadable: (found) => names.push(found) })
   const { id } = before.rules().active[0]!.rule
   await redis.hset('{intake}:rules', id, '{"id":"of a later version"}')
-  await redis.set('{intake}:policy:revision', randomUUID())
+  await revise()
   await until('it is reported', () => names.length > 0)
   t.same(names[0], [`the entry ${id} of {intake}:rules`])
   t.equal(before.rules().active[0]?.rule.id, id)
@@ -215,15 +224,13 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
   await redis.del('{intake}:suppressed')
 })
 
-const retentionKey = '{intake}:retention'
-
 t.test('a period that cannot be read is none; what was dropped is still refused', async (t) => {
   const nowMs = Date.parse('2026-11-23T00:00:00Z')
   const damaged = ['', 'ninety', '90d', '-5', '1e3', 'null', '{}', ' 7', '9'.repeat(16)]
   for (const value of damaged) {
     await redis.hset(retentionKey, { logs: value, feedback: '7', shape: 'of a later version' })
     await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
-    await redis.set('{intake}:policy:revision', randomUUID())
+    await revise()
     const names: string[][] = []
     const policy = await watchLoaded(t, {
       wallMs: () => nowMs,
@@ -240,7 +247,7 @@ t.test('if it cannot be read what was dropped, all that can have been is refused
   const nowMs = Date.parse('2026-11-23T06:00:00Z')
   for (const value of ['', 'never', '-1', '1e99', '[]', '9'.repeat(15), '9'.repeat(40)]) {
     await redis.hset(retentionKey, { logs: '0', 'logs:dropped-until': value })
-    await redis.set('{intake}:policy:revision', randomUUID())
+    await revise()
     const policy = await watchLoaded(t, { wallMs: () => nowMs, onUnreadable: () => {} })
     t.equal(
       policy.retentionMs('logs', 'com.example.app'),
@@ -309,7 +316,7 @@ t.test('whom an earlier version suppressed remains suppressed, beside others', a
   ) as [{ kind: 'user'; id: string }, { kind: 'user'; id: string }]
   const { salt } = (await store.load())!
   await redis.hset('{intake}:suppressed', earlierHash(salt, earlier), '2026-01-01')
-  await redis.set('{intake}:policy:revision', randomUUID())
+  await revise()
   const policy = await watchLoaded(t)
   const isSuppressed = ({ id }: { id: string }) =>
     policy.isSuppressed(sender({ unique_user_id: id }))

@@ -15,9 +15,9 @@ const payload = (device: object, feedback: object, device_uuid: string) => ({
   feedback: { text: 'It broke.', ...feedback },
 })
 
-function errorsOf(validate: () => unknown): readonly FieldError[] {
+function errorsOf(validate: (value: unknown) => unknown, value: unknown): readonly FieldError[] {
   try {
-    validate()
+    validate(value)
   } catch (error) {
     if (error instanceof IntakeError) return error.errors
     throw error
@@ -27,7 +27,7 @@ function errorsOf(validate: () => unknown): readonly FieldError[] {
 
 t.test('errors describe in words what a field must be', async (t) => {
   const validate = compileSchema(FeedbackPayload)
-  const found = errorsOf(() => validate(payload({}, { email: 'nobody' }, 'x')))
+  const found = errorsOf(validate, payload({}, { email: 'nobody' }, 'x'))
   t.strictSame(
     Object.fromEntries(found.map(({ pointer, detail }) => [pointer, detail.split(',', 1)[0]])),
     {
@@ -38,7 +38,7 @@ t.test('errors describe in words what a field must be', async (t) => {
 })
 
 t.test('an empty text gets the error "must not be empty"', async (t) => {
-  const errors = errorsOf(() => compileSchema(LogEntry)({ event: '' }))
+  const errors = errorsOf(compileSchema(LogEntry), { event: '' })
   t.same(errors, [{ pointer: '/event', detail: 'must not be empty' }])
 })
 
@@ -46,16 +46,10 @@ t.test('dates and times of a device are any string, and nothing but a string', a
   const validate = compileSchema(DeviceInformation)
   for (const { name } of momentDeviceFields) {
     for (const value of ['', 'unknown', '2016-02', '1.2.2026', '2026-11-05', null]) {
-      t.same(
-        errorsOf(() => validate({ [name]: value })),
-        [],
-      )
+      t.same(errorsOf(validate, { [name]: value }), [])
     }
     for (const value of [0, -1, true, ['2026-11-05'], {}]) {
-      t.match(
-        errorsOf(() => validate({ [name]: value })),
-        [{ pointer: `/${name}` }],
-      )
+      t.match(errorsOf(validate, { [name]: value }), [{ pointer: `/${name}` }])
     }
   }
 })
@@ -71,14 +65,8 @@ t.test('an integer that no column holds exactly gets the reason', async (t) => {
     ['sdk_version', 2n ** 63n, 'must be from -2^63 to 2^63 - 1'],
   ] as const
   for (const [name, value, detail] of cases) {
-    t.same(
-      errorsOf(() => validate({ [name]: value })),
-      [{ pointer: `/${name}`, detail }],
-    )
-    t.match(
-      errorsOf(() => validate({ [name]: 'x' })),
-      [{ detail: /^must be either/ }],
-    )
+    t.same(errorsOf(validate, { [name]: value }), [{ pointer: `/${name}`, detail }])
+    t.match(errorsOf(validate, { [name]: 'x' }), [{ detail: /^must be either/ }])
   }
 })
 
@@ -86,14 +74,10 @@ t.test('the published pattern of an e-mail allows the white space that is remove
   const validate = compileSchema(FeedbackPayload)
   const device_uuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
   for (const email of ['a@b.example', ' a@b.example', 'a@b.example\n', '\ta@b.example \u00a0'])
-    t.same(
-      errorsOf(() => validate(payload({}, { email }, device_uuid))),
-      [],
-      JSON.stringify(email),
-    )
+    t.same(errorsOf(validate, payload({}, { email }, device_uuid)), [], JSON.stringify(email))
   for (const email of [' ', 'a b@c.example', 'a@b .example', ' @ '])
     t.match(
-      errorsOf(() => validate(payload({}, { email }, device_uuid))),
+      errorsOf(validate, payload({}, { email }, device_uuid)),
       [{ pointer: '/feedback/email' }],
       JSON.stringify(email),
     )
@@ -101,12 +85,6 @@ t.test('the published pattern of an e-mail allows the white space that is remove
 
 t.test('lengths are counted in code points', async (t) => {
   const validate = compileSchema(LogEntry)
-  t.same(
-    errorsOf(() => validate({ event: '😀'.repeat(255) })),
-    [],
-  )
-  t.match(
-    errorsOf(() => validate({ event: '😀'.repeat(256) })),
-    [{ pointer: '/event' }],
-  )
+  t.same(errorsOf(validate, { event: '😀'.repeat(255) }), [])
+  t.match(errorsOf(validate, { event: '😀'.repeat(256) }), [{ pointer: '/event' }])
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { byCause } from '../src/problem-catalogue.ts'
 import { Registry } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
@@ -11,7 +11,7 @@ import { helpOf, problemCatalogue, type ProblemCode } from '../src/problem-catal
 const noon = Date.UTC(2026, 10, 23, 12)
 
 /** Watches the problems of a process. A test causes a problem by setting its member of `broken`. */
-function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
+function watch(t: Test, { states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}
   const lines: Record<string, unknown>[] = []
@@ -29,6 +29,7 @@ function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'state
     clock,
     wallMs: () => noon + clock.now(),
   })
+  t.teardown(() => problems.close())
   return { clock, broken, lines, metrics, problems }
 }
 
@@ -42,7 +43,7 @@ t.test('each problem has a page, or a section of one', (t) => {
 })
 
 t.test('a problem is logged when it begins and when it is over', async (t) => {
-  const { clock, broken, lines, problems } = watch()
+  const { clock, broken, lines, problems } = watch(t)
   await clock.advance(5_000)
   t.same(problems.present(), [])
   broken.redis_connection = 'not connected'
@@ -67,12 +68,11 @@ t.test('a problem is logged when it begins and when it is over', async (t) => {
   t.match(problems.present(), [{ code: 'queue_full' }], 'it is over at once')
   await clock.advance(20_000)
   t.match(lines[2], { level: 30, problem: 'redis_connection', msg: /^over: Redis/ })
-  problems.close()
 })
 
 t.test('the state of a problem can change; one that becomes worse is logged again', async (t) => {
   let state: 'degraded' | 'down' = 'degraded'
-  const { clock, broken, lines, problems } = watch({ states: { queue_full: () => state } })
+  const { clock, broken, lines, problems } = watch(t, { states: { queue_full: () => state } })
   broken.queue_full = 'a shard is full'
   await clock.advance(5_000)
   t.match(problems.present(), [{ state: 'degraded' }])
@@ -87,11 +87,10 @@ t.test('the state of a problem can change; one that becomes worse is logged agai
     { level: 50, detail: 'everything is full' },
   ])
   t.equal(lines.length, 2)
-  problems.close()
 })
 
 t.test('a problem that returns within ten seconds is the same one', async (t) => {
-  const { clock, broken, lines, problems } = watch()
+  const { clock, broken, lines, problems } = watch(t)
   for (const reason of ['one', undefined, 'two'] as const) {
     if (reason === undefined) delete broken.queue_full
     else broken.queue_full = reason
@@ -99,11 +98,10 @@ t.test('a problem that returns within ten seconds is the same one', async (t) =>
   }
   t.match(problems.present(), [{ detail: 'two', since: '2026-11-23T12:00:00.000Z' }])
   t.equal(lines.length, 1)
-  problems.close()
 })
 
 t.test('an event is a problem for a while', async (t) => {
-  const { clock, lines, metrics, problems } = watch()
+  const { clock, lines, metrics, problems } = watch(t)
   problems.note('locks_lost', '3 frames', 60_000)
   await clock.advance(50_000)
   t.match(problems.present(), [{ code: 'locks_lost', detail: '3 frames', state: 'degraded' }])
@@ -117,13 +115,11 @@ t.test('an event is a problem for a while', async (t) => {
   t.same(problems.present(), [])
   t.match(lines[1], { level: 30, msg: /^over: / })
   t.match(await metrics.metrics(), /intake_problem\{code="locks_lost"\} 0\n/)
-  problems.close()
 })
 
 t.test('every admin route reports the same problems', async (t) => {
-  const { broken, metrics, problems } = watch()
+  const { broken, metrics, problems } = watch(t)
   let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
-  t.teardown(() => problems.close())
   const facts = () => ({ rows: 7 })
   const app = fastify()
   const service = 'worker'
@@ -170,15 +166,11 @@ t.test('every admin route reports the same problems', async (t) => {
 })
 
 t.test('while a check has no result, no problem begins or ends', async (t) => {
-  const { clock, broken, lines, metrics, problems } = watch()
+  const { clock, broken, lines, metrics, problems } = watch(t)
   broken.queue_full = notKnown
   await clock.advance(5_000)
   t.same(problems.present(), [])
-  t.notMatch(
-    await metrics.metrics(),
-    'code="queue_full"',
-    'the metric does not say that all is well',
-  )
+  t.notMatch(await metrics.metrics(), 'code="queue_full"', 'nor is all well')
   broken.queue_full = 'logs'
   await clock.advance(5_000)
   const [{ since } = { since: '' }] = problems.present()
@@ -189,11 +181,10 @@ t.test('while a check has no result, no problem begins or ends', async (t) => {
   await clock.advance(15_000)
   t.same(problems.present(), [])
   t.equal(lines.length, 2, 'it began and ended once')
-  problems.close()
 })
 
 t.test('a problem that was over does not return while its check cannot tell', async (t) => {
-  const { clock, broken, lines, problems } = watch()
+  const { clock, broken, lines, problems } = watch(t)
   broken.queue_full = 'logs'
   await clock.advance(4_000)
   delete broken.queue_full
@@ -204,7 +195,6 @@ t.test('a problem that was over does not return while its check cannot tell', as
   await clock.advance(60_000)
   t.same(problems.present(), [])
   t.match(lines[1], { seconds: 4, msg: /^over: / }, 'the log says how long it was present')
-  problems.close()
 })
 
 t.test('a check that takes too long has failed', async (t) => {
@@ -271,8 +261,6 @@ t.test('a check that is asked for while it runs follows at once', async (t) => {
 t.test('in a list, what causes other problems comes first, then the oldest', async (t) => {
   const list = ['backlog', 'dead_letters', 'watermark', 'insert_retry', 'queue_paused'] as const
   const problems = list.map((code, second) => ({ code, since: `2026-11-28T10:00:0${second}.000Z` }))
-  t.same(
-    problems.toSorted(byCause).map(({ code }) => code),
-    ['insert_retry', 'dead_letters', 'queue_paused', 'backlog', 'watermark'],
-  )
+  const codes = problems.toSorted(byCause).map(({ code }) => code)
+  t.same(codes, ['insert_retry', 'dead_letters', 'queue_paused', 'backlog', 'watermark'])
 })

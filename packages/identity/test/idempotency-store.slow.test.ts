@@ -68,51 +68,45 @@ t.test('a key reserved up to three days ago is found, and also one from tomorrow
   }
 })
 
-t.test(
-  'the reservations of a day expire three days after it, those of feedback thirty',
-  async (t) => {
-    const { store } = await createStore(t)
-    await redis.flushall()
-    for (const [scope, days] of [
-      ['logs', 3],
-      ['feedback', 30],
-    ] as const) {
-      const before = await today()
-      await store.reserve({ ...first, scope }, soon())
-      const [key] = await redis.keys(`{intake:*:${scope}:*`)
-      // Accepts the day before and after `reserve`, because midnight may have passed between them.
-      const ends = [before, await today()].map((day) => (day + 1 + days) * 86_400)
-      t.ok(ends.includes(await redis.expiretime(key!)), scope)
-    }
-  },
-)
+t.test('reservations expire three days after their day, those of feedback thirty', async (t) => {
+  const { store } = await createStore(t)
+  await redis.flushall()
+  for (const [scope, days] of [
+    ['logs', 3],
+    ['feedback', 30],
+  ] as const) {
+    const before = await today()
+    await store.reserve({ ...first, scope }, soon())
+    const [key] = await redis.keys(`{intake:*:${scope}:*`)
+    // Accepts the day before and after `reserve`, because midnight may have passed between them.
+    const ends = [before, await today()].map((day) => (day + 1 + days) * 86_400)
+    t.ok(ends.includes(await redis.expiretime(key!)), scope)
+  }
+})
 
-t.test(
-  'keys_full for a new key when the share is used up; known keys are still found',
-  async (t) => {
-    await redis.flushall()
-    const { store, ledger } = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
-    const reserve = (n: number, apiKeyId: string) =>
-      store.reserve({ ...first, key: `key ${n}`, apiKeyId, id: id(n) }, soon())
-    for (let n = 0; n < 50; n++) await reserve(n, 'key_1')
-    await t.rejects(reserve(50, 'key_1'), { code: 'keys_full' }, 'an API key gets half of it')
-    for (let n = 50; n < 100; n++) await reserve(n, 'key_2')
-    t.equal(ledger.full().length, 1)
-    await t.rejects(reserve(100, 'key_3'), { code: 'keys_full' })
-    t.equal(await reserve(7, 'key_1'), id(7))
-    t.equal(await store.reserve({ ...first, scope: 'feedback', id: id(9) }, soon()), id(9))
+t.test('keys_full for a new key when the share is used up; known ones are found', async (t) => {
+  await redis.flushall()
+  const { store, ledger } = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
+  const reserve = (n: number, apiKeyId: string) =>
+    store.reserve({ ...first, key: `key ${n}`, apiKeyId, id: id(n) }, soon())
+  for (let n = 0; n < 50; n++) await reserve(n, 'key_1')
+  await t.rejects(reserve(50, 'key_1'), { code: 'keys_full' }, 'an API key gets half of it')
+  for (let n = 50; n < 100; n++) await reserve(n, 'key_2')
+  t.equal(ledger.full().length, 1)
+  await t.rejects(reserve(100, 'key_3'), { code: 'keys_full' })
+  t.equal(await reserve(7, 'key_1'), id(7))
+  t.equal(await store.reserve({ ...first, scope: 'feedback', id: id(9) }, soon()), id(9))
 
-    const other = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
-    await ledger.refresh()
-    await other.ledger.refresh()
-    await t.rejects(
-      other.store.reserve({ ...first, key: 'key 101', apiKeyId: 'key_3' }, soon()),
-      { code: 'keys_full' },
-      'another gateway knows it',
-    )
-    t.match(other.ledger.full(), [/the idempotency keys of logs/])
-  },
-)
+  const other = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
+  await ledger.refresh()
+  await other.ledger.refresh()
+  await t.rejects(
+    other.store.reserve({ ...first, key: 'key 101', apiKeyId: 'key_3' }, soon()),
+    { code: 'keys_full' },
+    'another gateway knows it',
+  )
+  t.match(other.ledger.full(), [/the idempotency keys of logs/])
+})
 
 /** Reserves the keys with the numbers from `from` to `to - 1`; returns their ids. */
 async function fill(

@@ -19,10 +19,8 @@ function createSource() {
 t.test('they are loaded once for all who ask', async (t) => {
   const { source, find } = createSource()
   const found = await Promise.all([find(), find(), find()])
-  t.same(
-    found.map(({ accessKey }) => accessKey),
-    ['key-1', 'key-1', 'key-1'],
-  )
+  const accessKeys = found.map(({ accessKey }) => accessKey)
+  t.same(accessKeys, ['key-1', 'key-1', 'key-1'])
   source.now = 54 * minute
   t.match(await find(), { accessKey: 'key-1' })
   t.equal(source.loads, 1)

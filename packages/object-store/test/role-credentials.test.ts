@@ -42,44 +42,38 @@ t.test('STS exchanges the token of a web identity, which is read each time', asy
   }
 })
 
-t.test(
-  'a container gets them from its URL, with a token of the environment or a file',
-  async (t) => {
-    const containerTokenFile = join(createDataDir(t), 'token')
-    writeFileSync(containerTokenFile, 'from-file\n')
-    const { url, received } = await startFake(t, () => ({ body: roleJson('role-key') }))
-    const containerUrl = `${url}/v1/credentials`
-    t.match(await loadRoleCredentials({ containerUrl }, region), found)
-    await loadRoleCredentials({ containerUrl, containerToken: 'from-environment' }, region)
-    await loadRoleCredentials({ containerUrl, containerTokenFile }, region)
-    t.same(
-      received.map(({ path, headers }) => [path, headers.authorization]),
-      [undefined, 'from-environment', 'from-file'].map((token) => ['/v1/credentials', token]),
-    )
-  },
-)
+t.test('a container gets them from its URL, with a token of a setting or a file', async (t) => {
+  const containerTokenFile = join(createDataDir(t), 'token')
+  writeFileSync(containerTokenFile, 'from-file\n')
+  const { url, received } = await startFake(t, () => ({ body: roleJson('role-key') }))
+  const containerUrl = `${url}/v1/credentials`
+  t.match(await loadRoleCredentials({ containerUrl }, region), found)
+  await loadRoleCredentials({ containerUrl, containerToken: 'from-environment' }, region)
+  await loadRoleCredentials({ containerUrl, containerTokenFile }, region)
+  t.same(
+    received.map(({ path, headers }) => [path, headers.authorization]),
+    [undefined, 'from-environment', 'from-file'].map((token) => ['/v1/credentials', token]),
+  )
+})
 
-t.test(
-  'what is no credentials is an error that names its source, and repeats nothing',
-  async (t) => {
-    const responses = [
-      { body: 'secret text', reason: /^the container does not respond with JSON$/ },
-      { body: '{"Code":"secret text"}', reason: /^the container responds without credentials$/ },
-      { body: roleJson('role-key', 'never'), reason: /without credentials/ },
-      {
-        status: 403,
-        body: '<Error><Code>AccessDenied</Code><Message>secret text</Message></Error>',
-        reason: /^the container responds with 403 AccessDenied$/,
-      },
-    ]
-    for (const { reason, ...response } of responses) {
-      const { url } = await startFake(t, () => response)
-      await t.rejects(loadRoleCredentials({ containerUrl: url }, region), { message: reason })
-    }
-    const closed = loadRoleCredentials({ metadataUrl: 'http://127.0.0.1:1' }, region)
-    await t.rejects(closed, { message: /^no credentials from the instance metadata: / })
-  },
-)
+t.test('what is no credentials is an error with its source, and repeats nothing', async (t) => {
+  const responses = [
+    { body: 'secret text', reason: /^the container does not respond with JSON$/ },
+    { body: '{"Code":"secret text"}', reason: /^the container responds without credentials$/ },
+    { body: roleJson('role-key', 'never'), reason: /without credentials/ },
+    {
+      status: 403,
+      body: '<Error><Code>AccessDenied</Code><Message>secret text</Message></Error>',
+      reason: /^the container responds with 403 AccessDenied$/,
+    },
+  ]
+  for (const { reason, ...response } of responses) {
+    const { url } = await startFake(t, () => response)
+    await t.rejects(loadRoleCredentials({ containerUrl: url }, region), { message: reason })
+  }
+  const closed = loadRoleCredentials({ metadataUrl: 'http://127.0.0.1:1' }, region)
+  await t.rejects(closed, { message: /^no credentials from the instance metadata: / })
+})
 
 t.test('a source that never responds is given up', async (t) => {
   const { url } = await startFake(t, () => ({ silent: true }))

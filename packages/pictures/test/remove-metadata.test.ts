@@ -59,17 +59,14 @@ t.test('all frames of an animation are kept, whichever header is first', async (
 const telling =
   /gps|latitude|maker|serial|comment|artist|copyright|make$|^model|description|software|keyword|caption|source/i
 
-t.test(
-  'an independent reader finds no position, maker note, serial number or comment',
-  async (t) => {
-    let foundBefore = 0
-    for (const sample of corpus.filter(({ type }) => readable.has(type))) {
-      if (tellingTags(sample.bytes).length > 0) foundBefore++
-      t.same(tellingTags(cleaned(sample)), [], sample.name)
-    }
-    t.ok(foundBefore > 30, `it finds something in ${foundBefore} of the pictures as they are sent`)
-  },
-)
+t.test('another reader finds no position, maker note, serial number or comment', async (t) => {
+  let foundBefore = 0
+  for (const sample of corpus.filter(({ type }) => readable.has(type))) {
+    if (tellingTags(sample.bytes).length > 0) foundBefore++
+    t.same(tellingTags(cleaned(sample)), [], sample.name)
+  }
+  t.ok(foundBefore > 30, `it finds something in ${foundBefore} of the pictures as they are sent`)
+})
 
 /** The formats that ExifReader can read. */
 const readable = new Set(corpus.map(({ type }) => type).filter((type) => type !== 'image/bmp'))
@@ -212,23 +209,20 @@ t.test('an item that is not an image is skipped by decoders', async (t) => {
   }
 })
 
-t.test(
-  'a HEIF with a list twice is refused, because readers differ in which they use',
-  async (t) => {
-    const { bytes, type } = sampleOf('image/heic: Exif, XMP and a link')
-    const meta = bytes.indexOf('meta') - 4
-    const end = meta + bytes.readUInt32BE(meta)
-    for (const kind of ['hdlr', 'pitm', 'iinf', 'iloc', 'iref', 'iprp']) {
-      const from = bytes.indexOf(kind, meta) - 4
-      const list = bytes.subarray(from, from + bytes.readUInt32BE(from))
-      const twice = Buffer.concat([bytes.subarray(0, end), list, bytes.subarray(end)])
-      twice.writeUInt32BE(end - meta + list.length, meta)
-      t.throws(() => cleaned({ bytes: twice, type }), new PictureError('it has a list twice'), kind)
-    }
-    const metaTwice = Buffer.concat([bytes, bytes.subarray(meta, end)])
-    t.throws(() => cleaned({ bytes: metaTwice, type }), new PictureError('it has a list twice'))
-  },
-)
+t.test('a HEIF with a list twice is refused, because readers differ', async (t) => {
+  const { bytes, type } = sampleOf('image/heic: Exif, XMP and a link')
+  const meta = bytes.indexOf('meta') - 4
+  const end = meta + bytes.readUInt32BE(meta)
+  for (const kind of ['hdlr', 'pitm', 'iinf', 'iloc', 'iref', 'iprp']) {
+    const from = bytes.indexOf(kind, meta) - 4
+    const list = bytes.subarray(from, from + bytes.readUInt32BE(from))
+    const twice = Buffer.concat([bytes.subarray(0, end), list, bytes.subarray(end)])
+    twice.writeUInt32BE(end - meta + list.length, meta)
+    t.throws(() => cleaned({ bytes: twice, type }), new PictureError('it has a list twice'), kind)
+  }
+  const metaTwice = Buffer.concat([bytes, bytes.subarray(meta, end)])
+  t.throws(() => cleaned({ bytes: metaTwice, type }), new PictureError('it has a list twice'))
+})
 
 t.test('a TIFF whose compression is read in another way keeps nothing of its JPEG', async (t) => {
   const sample = sampleOf('image/tiff: JPEG in it')
@@ -350,17 +344,14 @@ const hidden: readonly [sample: string, hides: string, hide: (bytes: Buffer) => 
   ]),
 ]
 
-t.test(
-  'a part that is longer than its fields, or that no decoder uses, hides nothing',
-  async (t) => {
-    for (const [sample, hides, hide] of hidden) {
-      const { bytes, type } = sampleOf(sample)
-      const changed = hide(bytes)
-      t.ok(hasTraceInside(changed), hides)
-      t.notOk(hasTraceInside(cleaned({ bytes: changed, type })), `${sample}: ${hides}`)
-    }
-  },
-)
+t.test('a part longer than its fields, or that no decoder uses, hides nothing', async (t) => {
+  for (const [sample, hides, hide] of hidden) {
+    const { bytes, type } = sampleOf(sample)
+    const changed = hide(bytes)
+    t.ok(hasTraceInside(changed), hides)
+    t.notOk(hasTraceInside(cleaned({ bytes: changed, type })), `${sample}: ${hides}`)
+  }
+})
 
 t.test('a BMP with an unknown header or too many bits is refused', async (t) => {
   const changed = (at: number, value: number) =>

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createFrame } from '@intake/queue'
 import { createFrameConsumer, type ClaimedJob, type JobSource } from '@intake/queue/consume'
 import { pause } from '@intake/runtime'
@@ -17,14 +17,17 @@ const data = () =>
  * @param options.claimMs how long each claim takes; during each, one more job arrives
  * @param options.firstClaimMs the same for the first claim only
  */
-function build({
-  arriving = 0,
-  isSilent = false,
-  hasPostponed = false,
-  claimMs = 0,
-  firstClaimMs = 0,
-  completeMs = 0,
-} = {}) {
+function build(
+  t: Test,
+  {
+    arriving = 0,
+    isSilent = false,
+    hasPostponed = false,
+    claimMs = 0,
+    firstClaimMs = 0,
+    completeMs = 0,
+  } = {},
+) {
   const errors: string[] = []
   const clock = createTestClock()
   const waiting: ClaimedJob[] = []
@@ -66,27 +69,32 @@ function build({
     onLocksLost: () => t.fail('no locks are lost'),
     clock,
   })
+  t.teardown(() => consumer.close())
   function add(count: number): void {
     for (let n = 0; n < count; n++) waiting.push({ id: `job-${n}`, data: data(), attempts: 1 })
   }
-  return { clock, asked, consumer, add, errors }
+  /** Closes the consumer, which then hands out nothing. */
+  async function endsWithout(taken: ReturnType<typeof consumer.take>): Promise<void> {
+    consumer.close()
+    await clock.runAll()
+    t.equal(await taken, undefined)
+  }
+  return { clock, asked, consumer, add, errors, endsWithout }
 }
 
 t.test('an empty queue is read once a second, and nothing is claimed', async (t) => {
-  const { clock, asked, consumer } = build()
+  const { clock, asked, consumer, endsWithout } = build(t)
   const taken = consumer.take(limits)
   await clock.advance(20_000)
   const { peek } = asked
   await clock.advance(60_000)
   t.equal(asked.peek - peek, 60)
   t.equal(asked.claim, 0)
-  consumer.close()
-  await clock.runAll()
-  t.equal(await taken, undefined)
+  await endsWithout(taken)
 })
 
 t.test('a queue with a postponed job is claimed from every five seconds', async (t) => {
-  const { clock, asked, consumer } = build({ hasPostponed: true })
+  const { clock, asked, consumer, endsWithout } = build(t, { hasPostponed: true })
   const taken = consumer.take(limits)
   await clock.advance(20_000)
   const before = { ...asked }
@@ -95,23 +103,19 @@ t.test('a queue with a postponed job is claimed from every five seconds', async 
   t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
   const claims = asked.claim - before.claim
   t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
-  consumer.close()
-  await clock.runAll()
-  t.equal(await taken, undefined)
+  await endsWithout(taken)
 })
 
 t.test('an empty queue is read at whole seconds, together with other polls', async (t) => {
-  const { clock, consumer } = build()
+  const { clock, consumer, endsWithout } = build(t)
   const taken = consumer.take(limits)
   await clock.advance(20_300)
   t.strictSame(clock.pending(), [700])
-  consumer.close()
-  await clock.runAll()
-  t.equal(await taken, undefined)
+  await endsWithout(taken)
 })
 
 t.test('a frame that ends a long silence is taken within a second and a half', async (t) => {
-  const { clock, consumer, add } = build()
+  const { clock, consumer, add } = build(t)
   const taken = consumer.take(limits)
   await clock.advance(60_300)
   add(1)
@@ -119,42 +123,38 @@ t.test('a frame that ends a long silence is taken within a second and a half', a
   void taken.then((batch) => (frames = batch?.frames.length ?? 0))
   await clock.advance(1_500)
   t.equal(frames, 1)
-  consumer.close()
 })
 
 t.test('only the frames that wait are claimed, with those that arrive meanwhile', async (t) => {
-  const { clock, asked, consumer, add } = build({ arriving: 2 })
+  const { clock, asked, consumer, add } = build(t, { arriving: 2 })
   add(1)
   const taken = consumer.take(limits)
   await clock.advance(1_000)
   t.equal((await taken)?.frames.length, 3)
   t.equal(asked.claim, 3)
-  consumer.close()
 })
 
 t.test('frames in hand are a batch when Redis falls silent', async (t) => {
-  const { clock, consumer, add, errors } = build({ isSilent: true })
+  const { clock, consumer, add, errors } = build(t, { isSilent: true })
   add(1)
   const taken = consumer.take(limits)
   await clock.advance(2_000)
   t.equal((await taken)?.frames.length, 1)
   t.match(errors.join(), /a look at a queue/)
-  consumer.close()
 })
 
 t.test('frames in hand do not wait for a trickle of others', async (t) => {
-  const { clock, consumer, add, errors } = build({ claimMs: 50 })
+  const { clock, consumer, add, errors } = build(t, { claimMs: 50 })
   add(1)
   const taken = consumer.take(limits)
   await clock.advance(1_500)
   const frames = (await taken)?.frames.length ?? 0
   t.ok(frames >= 2 && frames <= 10, `${frames} frames`)
   t.same(errors, [])
-  consumer.close()
 })
 
 t.test('a claim with a late response delays a batch by 10 s, and is not lost', async (t) => {
-  const { clock, consumer, add, errors } = build({ firstClaimMs: 12_000 })
+  const { clock, consumer, add, errors } = build(t, { firstClaimMs: 12_000 })
   add(2)
   const first = consumer.take(limits)
   await clock.advance(11_000)
@@ -171,7 +171,7 @@ t.test('a claim with a late response delays a batch by 10 s, and is not lost', a
 })
 
 t.test('a frame that a completion with a late response has claimed is not lost', async (t) => {
-  const { clock, consumer, add, errors } = build({ completeMs: 12_000 })
+  const { clock, consumer, add, errors } = build(t, { completeMs: 12_000 })
   add(2)
   const one = { ...limits, framesMax: 1 }
   const first = consumer.take(one)

@@ -56,10 +56,8 @@ t.test('an attempt without a result is abandoned, and ends before the deadline',
     error: { name: 'TimeoutError', message: 'the call took longer than 200 ms' },
     endedAt: 1_000,
   })
-  t.same(
-    seen.map(({ isAbandoned }) => isAbandoned),
-    [true, true, true],
-  )
+  const abandoned = seen.map(({ isAbandoned }) => isAbandoned)
+  t.same(abandoned, [true, true, true])
 })
 
 t.test('an attempt that the deadline cuts short does not hide why the others failed', async (t) => {
