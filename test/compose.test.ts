@@ -45,10 +45,8 @@ t.test('compose publishes every port on loopback by default', async (t) => {
 })
 
 t.test('docker compose up starts all of Intake, with the page', async (t) => {
-  t.same(
-    services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name])),
-    ['prometheus', 'grafana'],
-  )
+  const found = services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name]))
+  t.same(found, ['prometheus', 'grafana'])
   t.match(compose.services['console']?.ports, [/3004:?.*:3004$/])
 })
 
@@ -59,17 +57,14 @@ t.test('compose has no secret with a default', async (t) => {
   t.equal(compose.services['migrate']?.environment?.['INTAKE_API_KEY'], '${INTAKE_API_KEY:-}')
 })
 
-t.test(
-  'every service of compose is confined, and its memory and processes are limited',
-  async (t) => {
-    for (const [name, service] of services) {
-      t.equal(service.read_only, true, name)
-      t.same(service.cap_drop, ['ALL'], name)
-      t.type(service.mem_limit, 'string', name)
-      t.type(service.pids_limit, 'number', name)
-    }
-  },
-)
+t.test('every service of compose is confined, its memory and processes limited', async (t) => {
+  for (const [name, service] of services) {
+    t.equal(service.read_only, true, name)
+    t.same(service.cap_drop, ['ALL'], name)
+    t.type(service.mem_limit, 'string', name)
+    t.type(service.pids_limit, 'number', name)
+  }
+})
 
 t.test('the engines of compose have no way out, and clients reach the gateway only', async (t) => {
   const wayOut = (name: string) => {
@@ -250,10 +245,8 @@ t.test('the secrets of compose', async (t) => {
       config.matchAll(/from_env="CLICKHOUSE_(\w+)_PASSWORD_SHA256"/g),
       ([, user = '']) => user.toLowerCase(),
     )
-    t.same(
-      asked.toSorted((a, b) => a.localeCompare(b)),
-      users,
-    )
+    const seen = asked.toSorted((a, b) => a.localeCompare(b))
+    t.same(seen, users)
     const { entrypoint } = compose.services['clickhouse'] ?? {}
     t.match(String(entrypoint), 'for user in intake worker reader analyst; do')
   })

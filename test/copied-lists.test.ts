@@ -59,15 +59,12 @@ t.test('users.sql has the rights of users.xml', (t) => {
   t.end()
 })
 
-t.test(
-  'check-images.sh compiles the projects and copies the files that the Dockerfile does',
-  (t) => {
-    const script = read('deploy/check-images.sh')
-    const steps = [
-      ...read('deploy/Dockerfile').matchAll(/tsc -b .*?(?= \\|$)|(?<=\/compiled )packages.*/gm),
-    ]
-    t.equal(steps.length, 2)
-    for (const [step] of steps) t.ok(script.includes(step), step)
-    t.end()
-  },
-)
+t.test('check-images.sh compiles and copies what the Dockerfile does', (t) => {
+  const script = read('deploy/check-images.sh')
+  const steps = [
+    ...read('deploy/Dockerfile').matchAll(/tsc -b .*?(?= \\|$)|(?<=\/compiled )packages.*/gm),
+  ]
+  t.equal(steps.length, 2)
+  for (const [step] of steps) t.ok(script.includes(step), step)
+  t.end()
+})

@@ -30,17 +30,14 @@ t.test('without one, it installs the version of the lock', async (t) => {
   t.same(asked, [`@chdb/lib-darwin-arm64@${version}`])
 })
 
-t.test(
-  'if there is no engine, one sentence names what is missing and docker compose',
-  async (t) => {
-    for (const machine of [mac, { ...linux, arch: 'riscv64' }]) {
-      t.throws(
-        () => findEngine(machine),
-        new RegExp(`for ${machine.platform} on ${machine.arch}: .*docker compose up`),
-      )
-    }
-  },
-)
+t.test('if there is no engine, one sentence says so and names docker compose', async (t) => {
+  for (const machine of [mac, { ...linux, arch: 'riscv64' }]) {
+    t.throws(
+      () => findEngine(machine),
+      new RegExp(`for ${machine.platform} on ${machine.arch}: .*docker compose up`),
+    )
+  }
+})
 
 /**
  * Packages that a locked manifest declares as optional, and that the lock lacks, by what names
@@ -68,10 +65,8 @@ t.test('every optional dependency of a locked package is locked, or an exception
     }
   }
   const isNamed = (name: string) => Object.keys(notLocked).some((prefix) => name.startsWith(prefix))
-  t.same(
-    [...missing].filter((name) => !isNamed(name)),
-    [],
-  )
+  const seen = [...missing].filter((name) => !isNamed(name))
+  t.same(seen, [])
   for (const prefix of Object.keys(notLocked))
     t.ok(
       [...missing].some((name) => name.startsWith(prefix)),

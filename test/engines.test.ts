@@ -19,8 +19,6 @@ t.test('no dependency makes the installation warn on Node 20', async (t) => {
     return { name: name.replaceAll("'", ''), range: quoted ?? bare ?? '*' }
   })
   t.ok(ranges.length > 100, 'the lockfile was read')
-  t.same(
-    ranges.filter(({ range }) => !allows(range)),
-    [],
-  )
+  const found = ranges.filter(({ range }) => !allows(range))
+  t.same(found, [])
 })

@@ -105,11 +105,8 @@ t.test('two gateways follow a new rule, and its removal, within five seconds', a
       send(url, { ...eventOf(0), log: { event: 'never', params: { n: 0 } } }),
     ),
   )
-  t.same(
-    (await shown()).map((one) => one.get(id)),
-    [1, 1],
-    'both follow it',
-  )
+  const found = (await shown()).map((one) => one.get(id))
+  t.same(found, [1, 1], 'both follow it')
   await rules('remove', id)
   const removedMs = await timed(() => untilFollowed([]))
   t.comment(`followed after ${Math.round(addedMs)} ms, forgotten after ${Math.round(removedMs)} ms`)
@@ -206,10 +203,8 @@ t.test('a dry run says what each action then does, and the books balance', async
   const journal = await cluster.sql.query<{ action: string; subject: string; who: string }>(
     "SELECT action, subject, who FROM intake.journal FINAL WHERE startsWith(action, 'rule-') ORDER BY at",
   )
-  t.same(
-    journal.map(({ action }) => action),
-    ['rule-added', 'rule-removed', ...Object.keys(choices).map(() => 'rule-added')],
-  )
+  const actions = journal.map(({ action }) => action)
+  t.same(actions, ['rule-added', 'rule-removed', ...Object.keys(choices).map(() => 'rule-added')])
   t.ok(journal.every(({ who }) => who.includes('@')))
 })
 
