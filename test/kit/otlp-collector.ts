@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { buffersOf, integerOf, messagesOf, readMessage, type Message } from './protobuf.ts'
+import { serve } from './serve.ts'
 
 export interface CollectedSpan {
   service: string
@@ -40,8 +39,6 @@ export async function startOtlpCollector(
   { mode = 'receive' }: { mode?: OtlpCollector['mode'] } = {},
 ): Promise<OtlpCollector> {
   const collector: OtlpCollector = { url: '', spans: [], requests: 0, mode }
-  const server = createServer((request, response) => void receive(request, response))
-
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     collector.requests++
     const body = await buffer(request)
@@ -56,14 +53,8 @@ export async function startOtlpCollector(
     collector.spans.push(...readSpans(isGzip ? gunzipSync(body) : body))
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return collector
+  const { url } = await serve(t, (request, response) => void receive(request, response))
+  return Object.assign(collector, { url })
 }
 
 /** Reads spans by the field numbers of `opentelemetry/proto/trace/v1/trace.proto`. */
