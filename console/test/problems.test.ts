@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import { createLogger, createMetrics } from '@intake/runtime/process'
+import { createMetrics } from '@intake/runtime/process'
+import { logTo } from '@intake/test-kit/log-to'
 import { startConsoleProblems } from '../src/watch/problems.ts'
 
 const failed = (kind: 'operator' | 'retry') => new ClickHouseError(`it is ${kind}`, { kind })
@@ -16,7 +17,7 @@ function problemsIn(options: {
     reported: { failure: () => options.reports },
     stored: { error: () => options.reading },
     hasReader: options.hasReader ?? true,
-    log: createLogger({ name: 'test', level: 'silent' }),
+    log: logTo(() => {}),
     metrics: createMetrics(),
     uptimeMs: () => 60_000,
   })

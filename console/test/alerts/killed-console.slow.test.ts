@@ -1,58 +1,36 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createAlertStore } from '@intake/access'
-import { claimInstallation, connectRedis } from '@intake/redis'
-import { createAppProcess } from '@intake/test-kit/app-process'
+import { claimInstallation } from '@intake/redis'
+import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
+import { startWebhookReceiver } from '@intake/test-kit/webhook-receiver'
 import { createIntake } from '../../../tools/cli/test/in-process.ts'
-import { atTime, logRow, member, startServer } from '../../../packages/schema/test/fixture.ts'
+import { atTime, insertRows, logRow, startServer } from '../../../packages/schema/test/fixture.ts'
 
 const dataDir = createDataDir(t)
 const { server, connect } = await startServer(t)
 const owner = connect(t)
 const { url: redisUrl } = await ownRedis(t)
-const redis = connectRedis({ url: redisUrl, role: 'consumer', onError: () => undefined })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, { url: redisUrl })
 await claimInstallation(redis, 'installation of the test')
 
-/** The messages about each alert, by `webhook-id`, with how often each came. */
-const messages = new Map<string, number>()
-const receive = async (request: IncomingMessage, response: ServerResponse) => {
-  await text(request)
-  const id = String(request.headers['webhook-id'])
-  messages.set(id, (messages.get(id) ?? 0) + 1)
-  response.writeHead(204).end()
-}
-const receiver = createServer((request, response) => void receive(request, response))
-receiver.listen(0, '127.0.0.1')
-await once(receiver, 'listening')
-t.teardown(() => receiver.close())
+const { url, accepted: messages, close } = await startWebhookReceiver()
+t.teardown(close)
 
-const createConsole = () =>
-  createAppProcess({
-    name: 'console',
-    args: [join(fileURLToPath(new URL('../../', import.meta.url)), 'dist/main.js')],
+const startConsole = () =>
+  startApp(t, 'console', {
+    dataDir,
     env: {
       REDIS_URL: redisUrl,
       CLICKHOUSE_URL: server.workerUrl,
       PAGE_CLICKHOUSE_URL: server.readerUrl,
-      CONSOLE_ADMIN_PORT: '0',
       FEEDBACK_WEBHOOKS: JSON.stringify([
-        {
-          bundle: 'com.example.*',
-          url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`,
-          secret: 'a secret of the test',
-        },
+        { bundle: 'com.example.*', url, secret: 'a secret of the test' },
       ]),
     },
-    logFile: join(dataDir, 'console.log'),
   })
 
 const intake = createIntake({
@@ -73,10 +51,9 @@ const stateOf = async (id: string) => {
 t.test('an alert that fires while consoles are killed is one message', async (t) => {
   const alerts = createAlertStore({ redis, who: 'test' })
   const add = async (event: string) => {
-    const rows = [logRow({ ...atTime(Date.now() - 5_000), event })]
-    await owner.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
-    const watermark = [{ kind: 'logs', visible_until: new Date().toISOString() }]
-    await owner.insertRows({ table: 'watermark', members: [member(watermark)], rows: 1 })
+    await insertRows(owner, 'logs', [logRow({ ...atTime(Date.now() - 5_000), event })])
+    const watermark = { kind: 'logs', visible_until: new Date().toISOString() }
+    await insertRows(owner, 'watermark', [watermark])
     const alert = await alerts.add({
       bundle: 'com.example.app',
       event,
@@ -90,9 +67,7 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
   }
 
   const first = await add('crash')
-  const killed = createConsole()
-  t.teardown(() => killed.kill())
-  await killed.start()
+  const killed = await startConsole()
   await until('the state is stored', async () => (await stateOf(first)) === 'firing')
   await killed.kill()
 
@@ -100,19 +75,14 @@ t.test('an alert that fires while consoles are killed is one message', async (t)
     // Its message comes after that of the first alert was announced again.
     const next = await add(event)
     await endTurn()
-    const another = createConsole()
-    t.teardown(() => another.kill())
-    await another.start()
+    const another = await startConsole()
     await until('the next alert is told', () => messages.has(`${next}-1`))
     await until('the first alert is told', () => messages.has(`${first}-1`))
     if (event !== 'three') await another.kill()
   }
   t.equal(await stateOf(first), 'firing')
-  const ofFirst = [...messages].filter(([id]) => id.startsWith(first))
-  t.same(
-    ofFirst.map(([id]) => id),
-    [`${first}-1`],
-  )
+  const ofFirst = [...messages.keys()].filter((id) => id.startsWith(first))
+  t.same(ofFirst, [`${first}-1`])
   t.equal(messages.size, 3, 'one message for each alert')
 
   // The last console still runs.

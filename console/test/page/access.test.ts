@@ -1,35 +1,19 @@
-import { request } from 'node:http'
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { icon } from '../../src/page/assets.ts'
-import { startPage } from './fixture.ts'
+import { basic, startPage, statusOf as statusAt } from './fixture.ts'
 
-const basic = (password: string, user = 'anyone') => ({
-  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-})
-
-async function statusOf(port: number, headers: Record<string, string>, path = icon.path) {
-  const sent = request({ host: '127.0.0.1', port, path, headers })
-  sent.end()
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  response.resume()
-  return response.statusCode
-}
+const statusOf = (port: number, headers: Record<string, string>, path = icon.path) =>
+  statusAt(port, headers, path)
 
 t.test('without a password only this machine gets the page, under a loopback name', async (t) => {
   const { port } = await startPage(t)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, '127.3.2.1', '[::1]:3002']) {
     t.equal(await statusOf(port, { host }), 200, host)
   }
-  for (const host of [
-    'evil.example',
-    `evil.example:${port}`,
-    '127.0.0.1.evil.example',
-    '10.0.0.1',
-  ]) {
+  const foreign = ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '10.0.0.1']
+  for (const host of foreign) {
     t.equal(await statusOf(port, { host }), 403, host)
     t.equal(await statusOf(port, { host }, '/attachments/feedback/x'), 403, host)
   }
@@ -80,11 +64,8 @@ t.test('429 after ten wrong passwords, and nobody tries an eleventh', async (t) 
 t.test('429 of navigations from other sites leaves readers their own ten', async (t) => {
   const { port } = await startPage(t, { password: 'a secret of the test' })
   for (const site of ['cross-site', 'same-site']) {
-    const led = (password: string) => ({
-      ...basic(password),
-      'sec-fetch-site': site,
-      'sec-fetch-mode': 'navigate',
-    })
+    const navigation = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' }
+    const led = (password: string) => ({ ...basic(password), ...navigation })
     for (let n = 0; n < 10; n++) await statusOf(port, led(`guess ${n}`))
     t.equal(await statusOf(port, led('a secret of the test')), 429, site)
   }
@@ -109,11 +90,8 @@ t.test('behind a trusted proxy wrong passwords are counted by the forwarded addr
 
   const direct = await startPage(t, { password: 'secret' })
   for (let n = 0; n < 10; n++) await statusOf(direct.port, from(`192.0.2.${n}`, 'guess'))
-  t.equal(
-    await statusOf(direct.port, from('192.0.2.99', 'secret')),
-    429,
-    'nobody chooses an address',
-  )
+  const chosen = await statusOf(direct.port, from('192.0.2.99', 'secret'))
+  t.equal(chosen, 429, 'nobody chooses an address')
 })
 
 t.test('wrong passwords are forgotten after a minute', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { atTime, logRow, member } from '../../../packages/schema/test/fixture.ts'
+import { atTime, logRow, insertRows } from '../../../packages/schema/test/fixture.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -27,7 +27,7 @@ t.test('an application shows its crashes, and the page shows alerts that are not
     state('alert_2', 'opened', 'unknown'),
     state('alert_3', 'fine', 'ok'),
   ]
-  await owner.insertRows({ table: 'alerts', members: [member(rows)], rows: rows.length })
+  await insertRows(owner, 'alerts', rows)
   const { url } = await startReaderPage(t)
   const read = async (path: string) => (await view(url, path)).text
 

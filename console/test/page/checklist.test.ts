@@ -6,8 +6,23 @@ import { createSandbox } from '@intake/sandbox'
 import t from 'tap'
 import { checklist } from '../../src/page/views/checklist.ts'
 import type { Header } from '../../src/page/worker-state.ts'
+import { allIn } from './fixture.ts'
 
 const run = promisify(execFile)
+
+/** The checklist of a new installation with these keys. */
+const checklistOf = (options: { keys: string[]; urls: string[] }) =>
+  String(
+    checklist({
+      header: { nowMs: Date.now() } as Header,
+      data: {
+        firstAtMs: { logs: null, feedback: null },
+        names: new Map(options.keys.map((name) => [name, name])),
+      },
+      isNew: true,
+      urls: options.urls,
+    }),
+  )
 
 const stub = (key: string) => `#!/bin/sh
 case "$*" in
@@ -19,12 +34,7 @@ esac
 t.test('the commands of the checklist are accepted as they stand', async (t) => {
   const sandbox = await createSandbox()
   t.teardown(() => sandbox.close())
-  const page = checklist({
-    header: { nowMs: Date.now() } as Header,
-    data: { firstAtMs: { logs: null, feedback: null }, names: new Map() },
-    isNew: true,
-    urls: [sandbox.url],
-  })
+  const page = checklistOf({ keys: [], urls: [sandbox.url] })
   // Stands for the command line of a clone, and for Docker with the service `migrate`.
   const folder = t.testdir({
     intake: stub(sandbox.apiKey),
@@ -32,9 +42,7 @@ t.test('the commands of the checklist are accepted as they stand', async (t) => 
     sleep: '#!/bin/sh',
   })
   for (const name of ['intake', 'docker', 'sleep']) await chmod(join(folder, name), 0o755)
-  const [own = '', compose = '', ...senders] = [
-    ...String(page).matchAll(/<pre>\n?([^]*?)<\/pre>/g),
-  ].map(([, text = '']) =>
+  const [own = '', compose = '', ...senders] = allIn(page, /<pre>\n?([^]*?)<\/pre>/g).map((text) =>
     text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))),
   )
   for (const create of [own, compose])
@@ -52,18 +60,7 @@ t.test('the commands of the checklist are accepted as they stand', async (t) => 
 })
 
 t.test('a key of npm start or of the demo is not one of the reader’s own', async (t) => {
-  const pageWith = (...names: string[]) =>
-    String(
-      checklist({
-        header: { nowMs: Date.now() } as Header,
-        data: {
-          firstAtMs: { logs: null, feedback: null },
-          names: new Map(names.map((name) => [name, name])),
-        },
-        isNew: true,
-        urls: [],
-      }),
-    )
-  t.notMatch(pageWith('npm start', 'intake demo'), 'done: ')
-  t.match(pageWith('npm start', 'my-app'), 'done: </span>Create a key')
+  t.notMatch(checklistOf({ keys: ['npm start', 'intake demo'], urls: [] }), 'done: ')
+  const own = checklistOf({ keys: ['npm start', 'my-app'], urls: [] })
+  t.match(own, 'done: </span>Create a key')
 })

@@ -12,10 +12,8 @@ t.test('values of fields that clients have added are counted, and limit the list
     { form: { source: 'web' }, feedback: { tags: ['a'], context: { screen: 'cart' }, empty: '' } },
     { feedback: { tags: ['a'], context: { screen: 'cart' }, empty: '' } },
   ]
-  await insert(
-    'feedback',
-    extras.map((extra, n) => feedbackRow({ ...atTime(ago(n)), extra })),
-  )
+  const rows = extras.map((extra, n) => feedbackRow({ ...atTime(ago(n)), extra }))
+  await insert('feedback', rows)
   const { url } = await startReaderPage(t, { state: calmState })
   const { text } = await view(url, '/feedback')
   const [, chips = ''] = /<ul class="chips">(.*?CSV of these.*?)<\/ul>/s.exec(text) ?? []
@@ -29,9 +27,7 @@ t.test('values of fields that clients have added are counted, and limit the list
   for (const [index, link] of linksIn(chips, '/feedback').slice(3, 7).entries()) {
     const limited = await view(url, link)
     t.match(limited.text, `>all ${[3, 2, 2, 2][index]}<`, link)
-    t.notMatch(
-      limited.text,
-      new RegExp(`${['plan', 'category', 'rating', 'source'][index]} <b>.*? \\d<`),
-    )
+    const name = ['plan', 'category', 'rating', 'source'][index]
+    t.notMatch(limited.text, new RegExp(`${name} <b>.*? \\d<`))
   }
 })

@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { createClickHouse, type ClickHouse, type QueryParams } from '@intake/clickhouse'
-import { createLogger } from '@intake/runtime/process'
+import type { QueryParams } from '@intake/clickhouse'
+import { countNames, refreshCounts } from '@intake/records'
+import { logTo } from '@intake/test-kit/log-to'
 import { createAddressOf, parseTrustProxy } from '../../../packages/config/src/index.ts'
 import { startAdmin } from '../../../packages/http-edge/test/admin/start-admin.ts'
-import { member, startServer } from '../../../packages/schema/test/fixture.ts'
+import { insertRows, startServer } from '../../../packages/schema/test/fixture.ts'
 import { page, type PageOptions } from '../../src/page/page.ts'
 
 /** A worker without problems, whose queues are empty. */
@@ -57,22 +60,11 @@ export async function startPage(
         store: undefined,
         state: calmState,
         onFailed: () => {},
-        log: createLogger({
-          name: 'worker',
-          level: 'info',
-          destination: { write: (line) => void lines.push(line) },
-        }),
+        log: logTo((line) => void lines.push(line)),
         ...given,
       }),
   })
   return { url: `http://127.0.0.1:${port}`, port, lines }
-}
-
-/** Connects as the user who may only read the views. */
-function connectReader(t: Test, url: string): ClickHouse {
-  const clickhouse = createClickHouse({ url, requestTimeoutMs: 60_000 })
-  t.teardown(() => clickhouse.close())
-  return clickhouse
 }
 
 /**
@@ -82,33 +74,34 @@ function connectReader(t: Test, url: string): ClickHouse {
 export async function startRowStore(t: Test) {
   const { server, connect } = await startServer(t)
   const owner = connect(t)
+  const connectReader = (t: Test) => connect(t, { url: server.readerUrl, requestTimeoutMs: 60_000 })
   return {
     owner,
-    readerUrl: server.readerUrl,
-    insert: (table: 'feedback' | 'logs', rows: object[]) =>
-      owner.insertRows({ table, members: [member(rows)], rows: rows.length }),
+    connectReader,
+    insert: (table: 'feedback' | 'logs', rows: object[]) => insertRows(owner, table, rows),
+    /** Counts all that was inserted, as a console does every minute. */
+    async refresh() {
+      for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+    },
     startReaderPage: (t: Test, options: Partial<PageOptions> = {}) =>
-      startPage(t, { reader: connectReader(t, server.readerUrl), state: lateState, ...options }),
+      startPage(t, { reader: connectReader(t), state: lateState, ...options }),
   }
 }
 
-/** The backlog of a worker that can read the queue of events, but not the queue of feedback. */
-const lateBacklog: PageOptions['state']['backlog'] = (kind) =>
-  kind === 'feedback'
-    ? undefined
-    : {
-        waiting: 7,
-        active: 2,
-        delayed: 1,
-        rows: 640,
-        oldestAgeSeconds: 31.2,
-        secondsToDrain: Infinity,
-      }
-
-/** A worker that is six minutes behind, with a problem. */
+/** A worker that is six minutes behind, with a problem; it cannot read the queue of feedback. */
 export const lateState: PageOptions['state'] = {
   ...calmState,
-  backlog: lateBacklog,
+  backlog: (kind) =>
+    kind === 'feedback'
+      ? undefined
+      : {
+          waiting: 7,
+          active: 2,
+          delayed: 1,
+          rows: 640,
+          oldestAgeSeconds: 31.2,
+          secondsToDrain: Infinity,
+        },
   visibleUntilMs: (kind) => (kind === 'logs' ? Date.now() - 375_000 : Date.now() - 30_000),
   deadLetters: () => 3,
   problems: () => [
@@ -141,9 +134,29 @@ export async function view(url: string, path: string): Promise<{ status: number;
   }
 }
 
+/** The text of a document, with `between` for each tag. */
+export const textOf = (document: string, between = ''): string =>
+  document.replaceAll(/<[^>]*>/g, between).replaceAll(/\s+/g, ' ')
+
+/** What the only group of `pattern` is in each of its matches. */
+export const allIn = (text: string, pattern: RegExp): string[] =>
+  Array.from(text.matchAll(pattern), ([, found = '']) => found)
+
+export const basic = (password: string, user = 'anyone') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+})
+
+/** The status of a request with exactly these headers; `fetch` sets some of them itself. */
+export async function statusOf(port: number, headers: Record<string, string>, path: string) {
+  const sent = request({ host: '127.0.0.1', port, path, headers }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
 /** The paths that the document at `path` links to. */
 export const linksIn = (text: string, path: string): string[] =>
-  Array.from(text.matchAll(/href="([/?][^"]*)"/g), ([, link = '']) => {
+  allIn(text, /href="([/?][^"]*)"/g).map((link) => {
     const { pathname, search } = new URL(link.replaceAll('&#38;', '&'), `http://page${path}`)
     return pathname + search
   })

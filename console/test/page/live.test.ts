@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { PageOptions } from '../../src/page/page.ts'
 import type { EventSummary } from '../../src/page/records.ts'
 import { calmState, emptyReader, startPage } from './fixture.ts'
@@ -39,7 +39,7 @@ function readerOf(rows: number): { reader: PageOptions['reader']; since: string[
   }
 }
 
-async function poll(t: Tap, options: { rows: number; agoMs: number; visibleAgoMs: number }) {
+async function poll(t: Test, options: { rows: number; agoMs: number; visibleAgoMs: number }) {
   const { rows, agoMs, visibleAgoMs } = options
   const { reader, since } = readerOf(rows)
   const visibleUntilMs = Date.now() - visibleAgoMs
@@ -54,8 +54,6 @@ async function poll(t: Tap, options: { rows: number; agoMs: number; visibleAgoMs
     nextIsVisibleUntil: response.headers.get('x-since') === String(visibleUntilMs),
   }
 }
-type Tap = Parameters<typeof startPage>[0]
-
 t.test('a poll of live that finds more events than the view keeps says so', async (t) => {
   for (const [rows, says] of [
     [200, null],

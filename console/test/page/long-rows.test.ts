@@ -27,24 +27,20 @@ function createReader(count: number) {
   return { reader, heads, read }
 }
 
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
 t.test('a poll of live reads at most 25 rows of any size at once', async (t) => {
   const { reader, heads, read } = createReader(120)
   const { rows } = await pollArrivals(reader, {}, { sinceMs: 0, nowMs: 1 })
   t.same(read, [25, 25, 25, 25, 20])
-  t.same(
-    rows.map(({ id }) => id),
-    heads.map(({ id }) => id),
-  )
+  t.same(idsOf(rows), idsOf(heads))
 })
 
 t.test('a list of events reads at most 25 rows of any size at once', async (t) => {
   const { reader, heads, read } = createReader(40)
   const { rows } = await listRecords(reader, 'logs', { from: new Date(Date.now() - 1_000) })
   t.same(read, [25, 15])
-  t.same(
-    rows.map(({ id }) => id),
-    heads.map(({ id }) => id),
-  )
+  t.same(idsOf(rows), idsOf(heads))
 })
 
 t.test('a file of feedback reads at most 25 rows of any size at once', async (t) => {

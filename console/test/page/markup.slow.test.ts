@@ -11,26 +11,14 @@ const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 t.test('no text of a client is markup, in any view', async (t) => {
   const time = ago(600)
   const texts = joinedTexts(6)
-  const records = texts.map((text) => hostileRecords(text, { time, device }))
-  await insert(
-    'feedback',
-    records.map(({ feedback }) => feedback),
-  )
-  await insert(
-    'logs',
-    records.map(({ log }) => log),
-  )
   for (const text of texts) {
-    const refusal = new ClickHouseError('rejected', {
-      kind: 'rejected',
-      code: 117,
-      serverText: text,
-    })
-    await addDeadLetter(owner, {
-      table: 'feedback',
-      row: JSON.stringify(hostileRecords(text, { time, device }).feedback),
-      refusal,
-    })
+    const { feedback, log } = hostileRecords(text, { time, device })
+    await insert('feedback', [feedback])
+    await insert('logs', [log])
+    const row = JSON.stringify(hostileRecords(text, { time, device }).feedback)
+    const cause = { kind: 'rejected', code: 117, serverText: text } as const
+    const refusal = new ClickHouseError('rejected', cause)
+    await addDeadLetter(owner, { table: 'feedback', row, refusal })
   }
   const { url } = await startReaderPage(t)
 

@@ -27,10 +27,8 @@ t.test('records that rules or an erasure leave out are not counted as refused', 
   t.same([total('events'), total('feedback'), total('refused')], [1_000, 0, 1_000])
   t.equal(total('leftOut'), 3_000)
   const refused = await readKeyOutcomes(owner, steps, { onlyRefused: true })
-  t.same(
-    refused.map(({ code }) => code),
-    ['invalid_request'],
-  )
+  t.match(refused, [{ code: 'invalid_request' }])
+  t.equal(refused.length, 1)
   t.equal((await readKeyOutcomes(owner, steps, { onlyRefused: false })).length, 6)
 })
 

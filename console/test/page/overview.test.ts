@@ -1,11 +1,10 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import { countNames, refreshCounts } from '@intake/records'
 import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import type { PageOptions } from '../../src/page/page.ts'
-import { ago, calmState, startRowStore, view } from './fixture.ts'
+import { ago, allIn, calmState, startRowStore, textOf, view } from './fixture.ts'
 
-const { owner, insert, startReaderPage } = await startRowStore(t)
+const { owner, insert, refresh, startReaderPage } = await startRowStore(t)
 const hour = 3_600
 
 /** Events of an application, one for each time. */
@@ -22,7 +21,6 @@ const events = (application: string, event: string, seconds: number[], fields: o
   )
 const every = (from: number, to: number, step: number) =>
   Array.from({ length: Math.ceil((to - from) / step) }, (_, n) => (from + n * step) * hour)
-const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
 const page = { state: calmState }
 
 t.test('the first event is counted at once, and the checklist knows it', async (t) => {
@@ -35,7 +33,7 @@ t.test('the first event is counted at once, and the checklist knows it', async (
     /<h2>Active devices<\/h2>\s*<b>1<\/b>[^]*?<svg class="spark s-events"[^>]*>\s*<rect/,
   )
   t.match(textOf(text), /The first hour .*done: Send an event/)
-  const lines = [...text.matchAll(/<pre>([^]*?)<\/pre>/g)].map(([, line = '']) =>
+  const lines = allIn(text, /<pre>([^]*?)<\/pre>/g).map((line) =>
     line.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))).trim(),
   )
   t.match(lines[0], '$(./intake keys create')
@@ -63,7 +61,7 @@ t.test('the overview says what changed, with the remedy, and links it', async (t
     ...events(app, 'pay_error', every(30, 90, 1), old),
     ...events(app, 'pay_error', every(1, 7, 1)),
   ])
-  for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  await refresh()
   const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
   const state = { ...calmState, keyBudgets: async () => [budget] }
   const { url } = await startReaderPage(t, { state })
@@ -159,7 +157,7 @@ t.test('what one application sends pushes out nothing of another', async (t) => 
     ...events('com.example.quiet', 'refund_error', every(1, 2, 1), { params }),
     ...events('com.example.quiet', 'refund_done', every(40, 115, 1)),
   ])
-  for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  await refresh()
   const { url } = await startReaderPage(t, page)
   t.match(textOf((await view(url, '/?period=24h')).text), 'and 9+ more like this')
   const whole = textOf((await view(url, '/?period=24h&all=')).text)

@@ -1,29 +1,30 @@
 import { EventEmitter, once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { icon, keysScript, liveScript, stylesheet } from '../../src/page/assets.ts'
 import type { PageOptions } from '../../src/page/page.ts'
-import {
-  ago,
-  calmState,
-  emptyReader,
-  lateState,
-  startPage,
-  startRowStore,
-  view,
-} from './fixture.ts'
+import * as fixture from './fixture.ts'
+import { ago, calmState, emptyReader, lateState, startPage, view } from './fixture.ts'
 
-const { startReaderPage } = await startRowStore(t)
+const { startReaderPage } = await fixture.startRowStore(t)
 
 t.test('every response forbids foreign scripts, frames, caching and referrers', async (t) => {
   const { url } = await startReaderPage(t)
-  for (const path of ['/', '/dead-letters', '/pictures/none', '/feedback/nothing', '/find?id=1']) {
-    const { headers } = await fetch(url + path)
-    t.match(Object.fromEntries(headers), {
-      'content-security-policy':
-        /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'$/,
+  const policy =
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'"
+  for (const [path, more = ''] of [
+    ['/'],
+    ['/dead-letters'],
+    ['/pictures/none'],
+    ['/feedback/nothing'],
+    ['/find?id=1'],
+    // Only the live view may request more, and only from the page itself.
+    ['/live', "; connect-src 'self'"],
+  ] as const) {
+    const headers = Object.fromEntries((await fetch(url + path)).headers)
+    t.equal(headers['content-security-policy'], policy + more, path)
+    t.match(headers, {
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
@@ -31,29 +32,17 @@ t.test('every response forbids foreign scripts, frames, caching and referrers', 
   }
 })
 
-t.test('only the live view may request more, and only from the page itself', async (t) => {
-  const { url } = await startReaderPage(t)
-  const { headers } = await fetch(`${url}/live`)
-  t.match(
-    headers.get('content-security-policy'),
-    /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'; connect-src 'self'$/,
-  )
-})
-
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
-  const { url } = await startReaderPage(t)
-  // Uses Node's `get`, which sends exactly these headers. `fetch` sets some of them itself.
-  const statusOf = async (headers: Record<string, string>) => {
-    const [response] = (await once(get(`${url}/dead-letters`, { headers }), 'response')) as [
-      IncomingMessage,
-    ]
-    response.resume()
-    return response.statusCode
+  const { port } = await startReaderPage(t)
+  for (const [site, mode, status] of [
+    ['cross-site', 'no-cors', 403],
+    ['same-site', 'cors', 403],
+    ['cross-site', 'navigate', 200],
+    ['same-origin', 'cors', 200],
+  ] as const) {
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode }
+    t.equal(await fixture.statusOf(port, headers, '/dead-letters'), status, `${site} ${mode}`)
   }
-  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }), 403)
-  t.equal(await statusOf({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }), 403)
-  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }), 200)
-  t.equal(await statusOf({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }), 200)
 })
 
 t.test('what no record can have is not found, without asking ClickHouse', async (t) => {
@@ -67,31 +56,26 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
   t.same(lines, [])
 })
 
-t.test(
-  'the status shows the queue, problems and how far behind it is, also without Redis',
-  async (t) => {
-    const { url } = await startReaderPage(t)
-    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-    t.equal(response.status, 200)
-    t.equal(response.headers.get('vary'), 'accept')
-    const text = await response.text()
-    t.match(text, /"Rows">640<[^]*"Rows">–</)
-    t.match(text, 'Redis does not respond')
-    // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
-    t.match(
-      text,
-      /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/span>\s*UTC ·\s*<b>6 min behind<\/b>/,
-    )
-    t.match(text, 'records wait to be stored')
-    t.match(text, 'href="/help/operations/problems#backlog"')
-  },
-)
-
-t.test('/status is that of the admin server for everybody who does not ask for HTML', async (t) => {
+t.test('the status shows queue, problems and delay, also without Redis', async (t) => {
   const { url } = await startReaderPage(t)
+  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+  t.equal(response.status, 200)
+  t.equal(response.headers.get('vary'), 'accept')
+  const text = await response.text()
+  for (const part of [
+    /"Rows">640<[^]*"Rows">–</,
+    'Redis does not respond',
+    // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
+    /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/span>\s*UTC ·\s*<b>6 min behind<\/b>/,
+    'records wait to be stored',
+    'href="/help/operations/problems#backlog"',
+  ])
+    t.match(text, part)
+
+  // Everybody who does not ask for HTML gets that of the admin server.
   for (const accept of ['*/*', 'application/json']) {
-    const response = await fetch(`${url}/status`, { headers: { accept } })
-    t.equal(await response.text(), '/status', accept)
+    const own = await fetch(`${url}/status`, { headers: { accept } })
+    t.equal(await own.text(), '/status', accept)
   }
 })
 
@@ -105,6 +89,19 @@ t.test('the status is shown although ClickHouse does not respond', async (t) => 
     t.equal(status, 200)
     t.match(text, 'ClickHouse does not respond')
     t.match(text, '6 min behind')
+  }
+})
+
+t.test('the list of feedback and the status say why a console makes no thumbnails', async (t) => {
+  const without = { ...calmState, noThumbnails: () => 'sharp cannot be loaded' }
+  for (const path of ['/feedback', '/status']) {
+    const documentOf = async (state: PageOptions['state']) =>
+      fixture.textOf((await view((await startPage(t, { state })).url, path)).text)
+    t.match(
+      await documentOf(without),
+      'This console makes no thumbnails: sharp cannot be loaded. Pictures of up to 4 MiB are shown themselves.',
+    )
+    t.notMatch(await documentOf(calmState), 'thumbnails')
   }
 })
 
@@ -130,16 +127,11 @@ t.test('a search of the former list of feedback leads to the list', async (t) =>
   t.equal(response.headers.get('location'), '/feedback?text=a+b&user=x')
 })
 
-t.test(
-  'before the first watermark the header says that it starts, without a warning',
-  async (t) => {
-    const { url } = await startPage(t, { state: { ...calmState, visibleUntilMs: () => undefined } })
-    t.match(
-      (await view(url, '/live')).text,
-      /class="fresh badge" href="\/status" data-variant="success"[^]*?<span>starting</,
-    )
-  },
-)
+t.test('before the first watermark the header says that it starts', async (t) => {
+  const { url } = await startPage(t, { state: { ...calmState, visibleUntilMs: () => undefined } })
+  const calm = /class="fresh badge" href="\/status" data-variant="success"[^]*?<span>starting</
+  t.match((await view(url, '/live')).text, calm)
+})
 
 t.test('while ClickHouse is away the header says that records are accepted', async (t) => {
   const problem = {
@@ -231,12 +223,8 @@ t.test('503, with a page in the log, when ClickHouse fails or refuses', async (t
     [{ kind: 'retry' }, 'did not respond in time'],
     [{ kind: 'operator', code: 497 }, 'PAGE_CLICKHOUSE_URL'],
   ] as const) {
-    const { url, lines } = await startPage(t, {
-      reader: {
-        ...emptyReader,
-        query: () => Promise.reject(new ClickHouseError('secret', failure)),
-      },
-    })
+    const query = () => Promise.reject(new ClickHouseError('secret', failure))
+    const { url, lines } = await startPage(t, { reader: { ...emptyReader, query } })
     const { status, text } = await view(url, '/')
     t.equal(status, 503)
     t.match(text, says)
@@ -292,9 +280,8 @@ for (const path of ['/', '/?period=1h', '/applications/com.example.app']) {
 t.test('503 at once when too many views are being made', async (t) => {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
-  const { url } = await startPage(t, {
-    reader: { ...emptyReader, query: async () => (await held, []) },
-  })
+  const query = async () => (await held, [])
+  const { url } = await startPage(t, { reader: { ...emptyReader, query } })
   let refused = 0
   const requests = Array.from({ length: 40 }, async () => {
     const { status } = await fetch(`${url}/dead-letters`)
@@ -310,17 +297,12 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
   let reading = 0
-  const { url } = await startPage(t, {
-    reader: {
-      ...emptyReader,
-      query: async <Row>(sql: string) => {
-        if (!sql.includes('dead_letters')) return []
-        reading++
-        await held
-        return [] as Row[]
-      },
-    },
-  })
+  const query = async (sql: string) => {
+    if (!sql.includes('dead_letters')) return []
+    reading++
+    return (await held, [])
+  }
+  const { url } = await startPage(t, { reader: { ...emptyReader, query } })
   let refused = () => {}
   const isFull = new Promise<void>((resolve) => (refused = resolve))
   const others = Array.from({ length: 40 }, async () => {
@@ -334,29 +316,26 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
   await Promise.all(others)
 })
 
-t.test(
-  'the status shows the first problem, which causes the others, and what is paused',
-  async (t) => {
-    const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
-      code,
-      state,
-      title: `title of ${code}`,
-      detail,
-      help: 'docs/operations/x.md',
-      since: new Date(Date.now() - minutes * 60_000).toISOString(),
-    })
-    const statusOf = async (problems: ReturnType<typeof problem>[]) => {
-      const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
-      return (await view(url, '/status')).text
-    }
-    const old = problem('page_fails', 'degraded', 60)
-    const paused = problem('queue_paused', 'degraded', 5, 'logs')
-    const text = await statusOf([paused, old])
-    t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
-    t.match(text, /"State"><b>paused<\/b>[^]*"State">not paused</)
-    t.match(text, /Queue<\/h2>\s*<b>640 rows<\/b>\s*<p>paused, not getting shorter/)
-    const down = problem('redis_connection', 'down', 30)
-    t.match(await statusOf([down, paused, old]), /class="alert"[^]*?redis_connection: title/)
-    t.notMatch(await statusOf([old]), '>paused<')
-  },
-)
+t.test('the status shows the first problem, which causes the others, and a pause', async (t) => {
+  const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
+    code,
+    state,
+    title: `title of ${code}`,
+    detail,
+    help: 'docs/operations/x.md',
+    since: new Date(Date.now() - minutes * 60_000).toISOString(),
+  })
+  const statusOf = async (problems: ReturnType<typeof problem>[]) => {
+    const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
+    return (await view(url, '/status')).text
+  }
+  const old = problem('page_fails', 'degraded', 60)
+  const paused = problem('queue_paused', 'degraded', 5, 'logs')
+  const text = await statusOf([paused, old])
+  t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
+  t.match(text, /"State"><b>paused<\/b>[^]*"State">not paused</)
+  t.match(text, /Queue<\/h2>\s*<b>640 rows<\/b>\s*<p>paused, not getting shorter/)
+  const down = problem('redis_connection', 'down', 30)
+  t.match(await statusOf([down, paused, old]), /class="alert"[^]*?redis_connection: title/)
+  t.notMatch(await statusOf([old]), '>paused<')
+})

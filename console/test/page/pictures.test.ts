@@ -7,10 +7,11 @@ import { thumbnailKey } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
 import { ownS3 } from '@intake/test-kit/own-services'
+import type { PageOptions } from '../../src/page/page.ts'
 import { createSignedLinks } from '../../src/page/signed-links.ts'
 import type { Attachment, RecordReader } from '../../src/page/records.ts'
 import { pictures } from '../../src/page/views/pictures.ts'
-import { emptyReader, startPage } from './fixture.ts'
+import { basic, emptyReader, startPage } from './fixture.ts'
 
 const server = await ownS3(t)
 const store = createObjectStore({
@@ -27,13 +28,10 @@ const id = '01a1fc28-0000-7000-8000-000000000001'
 const sha256Of = (body: Buffer) => createHash('sha256').update(body).digest('hex')
 
 /** Stores a picture and returns its entry for a row. */
-async function storePicture(options: {
-  number: number
-  body?: Buffer
-  stored?: Buffer
-  type?: string
-}): Promise<Attachment> {
-  const { number, body = photo, stored = body, type = 'image/jpeg' } = options
+async function storePicture(
+  options: { number?: number; body?: Buffer; stored?: Buffer; type?: string } = {},
+): Promise<Attachment> {
+  const { number = 1, body = photo, stored = body, type = 'image/jpeg' } = options
   const sha256 = sha256Of(body)
   const key = `feedback/2026/11/21/${id}/${number}-${sha256}.${type === 'image/jpeg' ? 'jpg' : 'heic'}`
   await store.put({ key, body: stored, contentType: 'text/html', sha256 })
@@ -48,16 +46,22 @@ const readerOf = (...attachments: Attachment[]): RecordReader => ({
 })
 
 const password = 'the password'
-const withPassword = { authorization: `Basic ${Buffer.from(`a:${password}`).toString('base64')}` }
+const withPassword = basic(password)
 
-async function open(t: Test, attachment: Attachment, key = attachment.key) {
-  const { url, lines } = await startPage(t, { password, store, reader: readerOf(attachment) })
-  const response = await fetch(`${url}/attachments/${key}`, { headers: withPassword })
+async function open(
+  t: Test,
+  attachment: Attachment,
+  options: { path?: string } & Partial<PageOptions> = {},
+) {
+  const { path = `/attachments/${attachment.key}`, ...given } = options
+  const reader = readerOf(attachment)
+  const { url, lines } = await startPage(t, { password, store, reader, ...given })
+  const response = await fetch(url + path, { headers: withPassword })
   return { response, lines, url }
 }
 
 t.test('a picture is shown as the type of its row, and may do nothing', async (t) => {
-  const { response } = await open(t, await storePicture({ number: 1 }))
+  const { response } = await open(t, await storePicture())
   t.equal(response.status, 200)
   t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
   t.match(Object.fromEntries(response.headers), {
@@ -70,15 +74,19 @@ t.test('a picture is shown as the type of its row, and may do nothing', async (t
 })
 
 t.test('the signed link works without the password, and nothing else does', async (t) => {
-  const attachment = await storePicture({ number: 1 })
+  const attachment = await storePicture()
   const { response, url } = await open(t, attachment)
   const link = response.url
   t.equal((await fetch(link)).status, 200)
-  t.equal((await fetch(link.replace('/1-', '/2-'))).status, 401, 'another picture')
-  t.equal((await fetch(link.replace(/expires=\d/, 'expires=9'))).status, 401, 'another time')
-  t.equal((await fetch(link.split('?')[0]!)).status, 401, 'without its signature')
-  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 401)
-  t.equal((await fetch(`${url}/?${link.split('?')[1]}`)).status, 401, 'another view')
+  const [path = '', signature] = link.split('?')
+  for (const [title, wrong] of Object.entries({
+    'another picture': link.replace('/1-', '/2-'),
+    'another time': link.replace(/expires=\d/, 'expires=9'),
+    'without its signature': path,
+    'not signed': `${url}/attachments/${attachment.key}`,
+    'another view': `${url}/?${signature}`,
+  }))
+    t.equal((await fetch(wrong)).status, 401, title)
 })
 
 t.test('a link expires, and consoles with one password accept each other’s', async (t) => {
@@ -88,19 +96,19 @@ t.test('a link expires, and consoles with one password accept each other’s', a
   const [path = '', query] = links.sign('/pictures/feedback/x.jpg').split('?')
   const given = new URLSearchParams(query)
   t.ok(other.isValid(path, given))
-  t.notOk(createSignedLinks('another', 'of the consoles', () => now).isValid(path, given))
-  t.notOk(createSignedLinks(password, 'a guess', () => now).isValid(path, given), 'no secret')
-  t.notOk(createSignedLinks(password, undefined, () => now).isValid(path, given))
-  t.notOk(createSignedLinks(undefined, 'of the consoles', () => now).isValid(path, given))
+  for (const [word, secret] of [
+    ['another', 'of the consoles'],
+    [password, 'a guess'],
+    [password, undefined],
+    [undefined, 'of the consoles'],
+  ])
+    t.notOk(createSignedLinks(word, secret, () => now).isValid(path, given), `${word}, ${secret}`)
   now += 16 * 60_000
   t.notOk(links.isValid(path, given))
 })
 
 t.test('a type that browsers do not show is a download', async (t) => {
-  const { response } = await open(
-    t,
-    await storePicture({ number: 1, body: heic, type: 'image/heic' }),
-  )
+  const { response } = await open(t, await storePicture({ body: heic, type: 'image/heic' }))
   t.match(response.headers.get('content-disposition'), /^attachment; filename="[\w-]+\.heic"/)
   await response.arrayBuffer()
 })
@@ -112,46 +120,39 @@ async function storeThumbnail(attachment: Attachment, body: Buffer): Promise<Att
   return { ...attachment, width: 4_000, height: 3_000, thumbnail_key: key }
 }
 
-t.test(
-  'a list shows the thumbnail, which a signed link opens, and links the picture',
-  async (t) => {
-    const thumbnail = Buffer.from('RIFF....WEBP')
-    const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
-    const links = createSignedLinks(undefined, undefined)
-    const path = (key: string) => links.sign(`/pictures/${key}`)
-    const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
-    t.match(list, `href="/attachments/${attachment.key}"`)
-    t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
-    t.match(list, /height="160"\s+width="213"/)
-    t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
-    const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
-    t.match(
-      one?.toString(),
-      `src="/pictures/${attachment.key}?expires=`,
-      'one feedback has it whole',
-    )
+const links = createSignedLinks(undefined, undefined)
+const sign = { path: (key: string) => links.sign(`/pictures/${key}`), keepsMetadata: false }
 
-    const reader = readerOf(attachment)
-    const { url } = await startPage(t, { password, store, reader })
-    const response = await fetch(`${url}/pictures/${attachment.thumbnail_key}`, {
-      headers: withPassword,
-    })
-    t.equal(response.status, 200)
-    t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
-    t.match(Object.fromEntries(response.headers), {
-      'content-type': 'image/webp',
-      'content-security-policy': /sandbox/,
-      'x-content-type-options': 'nosniff',
-    })
-  },
-)
+t.test('a list shows the thumbnail, and links it and the picture', async (t) => {
+  const thumbnail = Buffer.from('RIFF....WEBP')
+  const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
+  const list = pictures([attachment], sign)?.toString() ?? ''
+  t.match(list, `href="/attachments/${attachment.key}"`)
+  t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
+  t.match(list, /height="160"\s+width="213"/)
+  t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
+  const one = pictures([attachment], sign, { whole: true })?.toString()
+  t.match(one, `src="/pictures/${attachment.key}?expires=`, 'one feedback has it whole')
+
+  const path = `/pictures/${attachment.thumbnail_key}`
+  const { response } = await open(t, attachment, { path })
+  t.equal(response.status, 200)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
+  t.match(Object.fromEntries(response.headers), {
+    'content-type': 'image/webp',
+    'content-security-policy': /sandbox/,
+    'x-content-type-options': 'nosniff',
+  })
+})
 
 t.test('a picture without a thumbnail is shown itself, or linked if browsers cannot', async (t) => {
-  const links = createSignedLinks(undefined, undefined)
-  const sign = { path: (key: string) => links.sign(`/pictures/${key}`), keepsMetadata: false }
-  const jpeg = await storePicture({ number: 1 })
-  t.match(pictures([jpeg], sign)?.toString(), `src="/pictures/${jpeg.key}?expires=`)
-  const other = await storePicture({ number: 1, body: heic, type: 'image/heic' })
+  const jpeg = await storePicture()
+  const shown = pictures([jpeg], sign)?.toString()
+  t.match(shown, `src="/pictures/${jpeg.key}?expires=`)
+  const kept = pictures([jpeg], { ...sign, keepsMetadata: true })?.toString()
+  t.match(kept, /kept as they were sent, with metadata/)
+  t.notMatch(shown, /metadata/)
+  const other = await storePicture({ body: heic, type: 'image/heic' })
   const listed = pictures([{ ...other, width: 64, height: 48 }], sign)?.toString() ?? ''
   t.notMatch(listed, '<img')
   t.match(listed, 'Picture 1: heic, 64 × 48, 1 KB')
@@ -171,11 +172,8 @@ t.test('a picture without a thumbnail is shown itself, or linked if browsers can
 
 t.test('404 for a thumbnail that the row does not name; 502 for one that is missing', async (t) => {
   const attachment = await storeThumbnail(await storePicture({ number: 7 }), Buffer.from('RIFF'))
-  const statusOf = async (entry: Attachment) => {
-    const { url } = await startPage(t, { password, store, reader: readerOf(entry) })
-    const path = `${url}/pictures/${attachment.thumbnail_key}`
-    return (await fetch(path, { headers: withPassword })).status
-  }
+  const path = `/pictures/${attachment.thumbnail_key}`
+  const statusOf = async (entry: Attachment) => (await open(t, entry, { path })).response.status
   t.equal(await statusOf(attachment), 200)
   t.equal(await statusOf({ ...attachment, thumbnail_key: null }), 404)
   await store.remove([attachment.thumbnail_key ?? ''])
@@ -183,17 +181,18 @@ t.test('404 for a thumbnail that the row does not name; 502 for one that is miss
 })
 
 t.test('404 for a picture that no feedback has, even if the store has it', async (t) => {
-  const attachment = await storePicture({ number: 1 })
+  const attachment = await storePicture()
   for (const key of [
     attachment.key.replace('/1-', '/2-'),
     'feedback/../secret',
     'other/object.jpg',
     attachment.key.replace('7000', '4000'),
   ]) {
-    t.equal((await open(t, attachment, key)).response.status, 404, key)
+    const { response } = await open(t, attachment, { path: `/attachments/${key}` })
+    t.equal(response.status, 404, key)
   }
-  const page = await storePicture({ number: 1 })
-  t.equal((await open(t, { ...page, content_type: 'text/html' })).response.status, 404, 'no image')
+  const { response } = await open(t, { ...attachment, content_type: 'text/html' })
+  t.equal(response.status, 404, 'no image')
 })
 
 t.test('502, and a log line, when the object differs from the row or is missing', async (t) => {
@@ -213,25 +212,19 @@ t.test('502, and a log line, when the object differs from the row or is missing'
 })
 
 t.test('413 for a picture beyond the limit, which is not read', async (t) => {
-  const attachment = await storePicture({ number: 1 })
-  t.equal((await open(t, { ...attachment, bytes: 33 * 1024 * 1024 })).response.status, 413)
+  const { response } = await open(t, { ...(await storePicture()), bytes: 33 * 1024 * 1024 })
+  t.equal(response.status, 413)
 })
 
 t.test('more pictures at once than have a place all arrive', async (t) => {
-  const attachment = await storePicture({ number: 1 })
-  const { url } = await startPage(t, { password, store, reader: readerOf(attachment) })
-  const path = `${url}/attachments/${attachment.key}`
-  const responses = await Promise.all(
-    Array.from({ length: 12 }, async () => {
-      const response = await fetch(path, { headers: withPassword })
-      return (await response.arrayBuffer()).byteLength
-    }),
-  )
-  t.same(new Set(responses), new Set([photo.length]))
+  const { response } = await open(t, await storePicture())
+  const fetched = async () => (await (await fetch(response.url)).arrayBuffer()).byteLength
+  const sizes = await Promise.all(Array.from({ length: 12 }, fetched))
+  t.same(new Set(sizes), new Set([photo.length]))
 })
 
 t.test('readers who leave do not let more pictures be read at once', async (t) => {
-  const attachment = await storePicture({ number: 1 })
+  const attachment = await storePicture()
   let read = 0
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -271,9 +264,8 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
 })
 
 t.test('without a store there are no pictures', async (t) => {
-  const attachment = await storePicture({ number: 1 })
-  const { url } = await startPage(t, { reader: readerOf(attachment) })
-  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 404)
+  const { response } = await open(t, await storePicture(), { store: undefined })
+  t.equal(response.status, 404)
 })
 
 t.test('a picture that an earlier gateway stored with metadata is shown without it', async (t) => {
@@ -283,9 +275,7 @@ t.test('a picture that an earlier gateway stored with metadata is shown without 
   const attachment = await storePicture({ number: 3, body })
   const { response } = await open(t, attachment)
   t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
-  const reader = readerOf(attachment)
-  const { url } = await startPage(t, { password, store, reader, keepsMetadata: true })
-  const kept = await fetch(`${url}/attachments/${attachment.key}`, { headers: withPassword })
+  const kept = (await open(t, attachment, { keepsMetadata: true })).response
   t.ok(Buffer.from(await kept.arrayBuffer()).equals(body), 'unless metadata is kept')
 })
 

@@ -10,14 +10,13 @@ t.test('other work of the console runs while a large picture is checked', async 
   const body = Buffer.alloc(16 * 1024 * 1024, 7)
   const sha256 = createHash('sha256').update(body).digest('hex')
   const key = `feedback/2026/11/21/${id}/1-${sha256}.jpg`
+  const unexamined = { width: null, height: null, thumbnail_key: null }
   const attachment = {
     key,
     content_type: 'image/jpeg',
     bytes: body.length,
     sha256,
-    width: null,
-    height: null,
-    thumbnail_key: null,
+    ...unexamined,
   }
   const state = { isRead: false }
   let turns = 0

@@ -1,9 +1,8 @@
 import t from 'tap'
-import { refreshCounts, countNames } from '@intake/records'
 import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
 import { ago, calmState, linksIn, startRowStore, view } from './fixture.ts'
 
-const { owner, insert, startReaderPage } = await startRowStore(t)
+const { insert, refresh, startReaderPage } = await startRowStore(t)
 const bytesMax = 300_000
 
 /** Texts of the most characters that a client may send. A character takes 12 bytes in a link. */
@@ -29,8 +28,7 @@ t.test('no view has more than 300 KB, whatever clients send', async (t) => {
       'feedback',
       rows.map((row) => feedbackRow({ ...row, text: text.repeat(70), email: text, extra: params })),
     )
-    for (const count of countNames)
-      await refreshCounts({ reader: owner, store: owner, name: count })
+    await refresh()
     const { url } = await startReaderPage(t, { state: calmState })
     const user = new URLSearchParams({ app: application, user: text }).toString()
     const paths = [

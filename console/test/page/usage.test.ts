@@ -3,7 +3,7 @@ import { dayMs } from '@intake/contract'
 import { atTime, logRow } from '../../../packages/schema/test/fixture.ts'
 import { readHowOften } from '../../src/page/how-often.ts'
 import { readSessions, readWeeks } from '../../src/page/read-usage.ts'
-import { calmState, startRowStore, view } from './fixture.ts'
+import { calmState, startRowStore, textOf, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
 const application = 'com.example.usage'
@@ -47,13 +47,8 @@ t.test('sessions end with a pause, and have the version of their first event', a
 
 t.test('a week has its new devices, and how many of them came back', async (t) => {
   const weeks = await readWeeks(owner, application, nowMs)
-  t.same(
-    weeks.map((week) => week.devices),
-    [
-      [2, 0, 1, 0, 0],
-      [1, 0, 0, 0, 0],
-    ],
-  )
+  t.match(weeks, [{ devices: [2, 0, 1, 0, 0] }, { devices: [1, 0, 0, 0, 0] }])
+  t.equal(weeks.length, 2)
 })
 
 t.test('an event says how often it happened, and in which versions', async (t) => {
@@ -69,7 +64,7 @@ t.test('an event says how often it happened, and in which versions', async (t) =
 t.test('the view of the application shows both, and what counts as an error', async (t) => {
   const { url } = await startReaderPage(t, { state: calmState })
   const { text } = await view(url, `/applications/${application}?period=24h`)
-  const plain = text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+  const plain = textOf(text, ' ')
   t.match(plain, /Crash-free sessions 66\.6 % last 24 h; 1 crash or error/)
   t.match(plain, /2\.0 1 2 50\.0 %/)
   t.match(plain, /\d{4}-\d\d-\d\d 2 0 % 50 %/)

@@ -10,21 +10,14 @@ t.teardown(() => sharp.unblock({ operation: ['VipsForeignLoad'] }))
 
 // These pictures are made with `sharp`. In this test `sharp` writes all formats, although
 // `make-thumbnail.ts` lets it read only four.
-const noise = (width: number, height: number) =>
-  sharp({
-    create: {
-      width,
-      height,
-      channels: 3,
-      background: 'gray',
-      noise: { type: 'gaussian', mean: 128, sigma: 30 },
-    },
-  })
-const examine = (bytes: Buffer, contentType: string) =>
-  makeThumbnail(bytes, {
-    contentType,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-  })
+const noise = (width: number, height: number) => {
+  const gaussian = { type: 'gaussian', mean: 128, sigma: 30 } as const
+  return sharp({ create: { width, height, channels: 3, background: 'gray', noise: gaussian } })
+}
+const examine = (bytes: Buffer, contentType: string) => {
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return makeThumbnail(bytes, { contentType, sha256 })
+}
 
 t.test('a picture of each decoded format gets a WebP of at most 400 pixels', async (t) => {
   for (const format of ['jpeg', 'png', 'webp', 'gif'] as const) {
@@ -50,19 +43,16 @@ t.test('a turned picture has the size that people see, and so has its thumbnail'
   t.match(await sharp(thumbnail).metadata(), { width: 300, height: 400 })
 })
 
-t.test(
-  'each picture of the corpus has its size, and those that are decoded a thumbnail',
-  async (t) => {
-    for (const { name, type, bytes, width, height, orientation = 1 } of await createCorpus()) {
-      const isDecoded = /jpeg|png|gif|webp/.test(type)
-      const isTurned = isDecoded && orientation > 4
-      const found = await examine(Buffer.from(bytes), type)
-      t.same([found.width, found.height], isTurned ? [height, width] : [width, height], name)
-      if (isDecoded) t.equal(found.thumbnail?.toString('latin1', 8, 12), 'WEBP', name)
-      else t.equal(found.error, 'format', name)
-    }
-  },
-)
+t.test('each picture of the corpus has its size, and some formats a thumbnail', async (t) => {
+  for (const { name, type, bytes, width, height, orientation = 1 } of await createCorpus()) {
+    const isDecoded = /jpeg|png|gif|webp/.test(type)
+    const isTurned = isDecoded && orientation > 4
+    const found = await examine(Buffer.from(bytes), type)
+    t.same([found.width, found.height], isTurned ? [height, width] : [width, height], name)
+    if (isDecoded) t.equal(found.thumbnail?.toString('latin1', 8, 12), 'WEBP', name)
+    else t.equal(found.error, 'format', name)
+  }
+})
 
 t.test('HEIF, AVIF, TIFF and SVG cannot reach a decoder, whatever they are called', async (t) => {
   const others = {
@@ -85,9 +75,8 @@ t.test('a picture with too many pixels, or too many in a row, is not decoded', a
     [1, 70_000],
     [70_000, 1],
   ] as const) {
-    const bytes = await sharp({ create: { width, height, channels: 3, background: 'gray' } })
-      .png()
-      .toBuffer()
+    const create = { width, height, channels: 3, background: 'gray' } as const
+    const bytes = await sharp({ create }).png().toBuffer()
     t.same(await examine(bytes, 'image/png'), { width, height, error: 'pixels' })
   }
 })

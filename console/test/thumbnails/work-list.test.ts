@@ -7,6 +7,20 @@ import { createWorkList } from '../../src/thumbnails/work-list.ts'
 const time = '2026-11-26 00:00:00.000'
 const sha256 = 'a'.repeat(64)
 const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`
+const feedbackOf = (index: number, api_key_id = 'key_a') => ({
+  bundle_identifier: 'com.example.a',
+  time,
+  id: idOf(index),
+  device_uuid: idOf(0),
+  api_key_id,
+})
+const keyOf = (id: string) => attachmentKey({ id, time, number: 1, sha256, extension: 'jpg' })
+const rowOf = (id: string) => ({
+  attachments: [{ key: keyOf(id), content_type: 'image/jpeg', bytes: 1, sha256 }],
+})
+/** The id of the feedback whose facts are stored. */
+const storedId = (member: Uint8Array | undefined) =>
+  (JSON.parse(gunzipSync(member!).toString()) as { id: string }).id
 
 interface Options {
   total: number
@@ -24,14 +38,9 @@ function createList(t: Test, options: Options) {
   const clock = createTestClock()
   const factAt = new Map<string, number>()
   const unexamined = () =>
-    Array.from({ length: total }, (_, index) => ({
-      bundle_identifier: 'com.example.a',
-      time,
-      id: idOf(index),
-      device_uuid: idOf(0),
-      api_key_id: 'key_a',
-    })).filter(({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now())
-  const keyOf = (id: string) => attachmentKey({ id, time, number: 1, sha256, extension: 'jpg' })
+    Array.from({ length: total }, (_, index) => feedbackOf(index)).filter(
+      ({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now(),
+    )
   const missingKeys = new Set(Array.from({ length: missing }, (_, index) => keyOf(idOf(index))))
   const list = createWorkList({
     clock,
@@ -44,16 +53,11 @@ function createList(t: Test, options: Options) {
         const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
         const found = hasFeedback() ? unexamined() : []
         if (limit !== undefined) return found.slice(0, Number(limit)) as Row[]
-        if (!found.some((one) => one.id === id)) return []
-        const key = keyOf(String(id))
-        return [{ attachments: [{ key, content_type: 'image/jpeg', bytes: 1, sha256 }] }] as Row[]
+        return (found.some((one) => one.id === id) ? [rowOf(String(id))] : []) as Row[]
       },
     },
     store: {
-      async insertRows({ members: [row] }) {
-        const { id } = JSON.parse(gunzipSync(row ?? '').toString()) as { id: string }
-        factAt.set(id, clock.now())
-      },
+      insertRows: async ({ members: [row] }) => void factAt.set(storedId(row), clock.now()),
     },
     objects: {
       get: async (key) => (missingKeys.has(key) ? undefined : Buffer.from('x')),
@@ -107,13 +111,6 @@ t.test('feedback that the replica does not have yet is looked for once more', as
 
 t.test('pictures that take all of a turn delay none of another API key', async (t) => {
   const clock = createTestClock()
-  const feedback = (index: number, key: string) => ({
-    bundle_identifier: 'com.example.a',
-    time,
-    id: idOf(index),
-    device_uuid: idOf(0),
-    api_key_id: key,
-  })
   const honest = new Set([1, 2, 3].map(idOf))
   let slow = 100
   const list = createWorkList({
@@ -125,18 +122,12 @@ t.test('pictures that take all of a turn delay none of another API key', async (
     reader: {
       async query<Row>(_sql: string, { id }: { id?: unknown } = {}) {
         // The slow sender always has one that is newer than all others.
-        const found = [feedback(++slow, 'slow'), ...[1, 2, 3].map((n) => feedback(n, 'honest'))]
-        if (id === undefined) return found as Row[]
-        const key = attachmentKey({ id: id as string, time, number: 1, sha256, extension: 'jpg' })
-        return [{ attachments: [{ key, content_type: 'image/jpeg', bytes: 1, sha256 }] }] as Row[]
+        if (id !== undefined) return [rowOf(id as string)] as Row[]
+        const others = [1, 2, 3].map((n) => feedbackOf(n, 'honest'))
+        return [feedbackOf(++slow, 'slow'), ...others] as Row[]
       },
     },
-    store: {
-      async insertRows({ members: [row] }) {
-        const { id } = JSON.parse(gunzipSync(row ?? '').toString()) as { id: string }
-        honest.delete(id)
-      },
-    },
+    store: { insertRows: async ({ members: [row] }) => void honest.delete(storedId(row)) },
     objects: { get: async (key) => Buffer.from(key), async put() {} },
     decoder: {
       async examine(bytes) {

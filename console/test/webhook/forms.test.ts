@@ -13,10 +13,10 @@ const feedback: StoredFeedback = {
   feedback_id: null,
   email: 'user@example.com',
   text: 'It broke.\nTwice.',
-  attachments: [1, 2].map((n) => ({
-    key: `k${n}`,
+  attachments: ['k1', 'k2'].map((key) => ({
+    key,
     content_type: 'image/png',
-    bytes: n,
+    bytes: 1,
     sha256: 'a',
   })),
   device:
@@ -41,25 +41,20 @@ function textsOf(value: unknown): string[] {
 t.test('people read text, version, device, pictures, and where the record is', async (t) => {
   for (const form of chats) {
     const said = textsOf(JSON.parse(write(form))).join('\n')
-    for (const part of ['com.example.app 1.4.2 (42)', 'It broke.', 'Twice.', 'google Pixel 8']) {
-      t.ok(said.includes(part), `${form}: ${part}`)
-    }
-    for (const part of ['Android 15', '2 pictures', link])
+    const parts = ['It broke.', 'Twice.', 'google Pixel 8', 'Android 15', '2 pictures', link]
+    for (const part of ['com.example.app 1.4.2 (42)', ...parts])
       t.ok(said.includes(part), `${form}: ${part}`)
   }
 })
 
-t.test(
-  'the e-mail is in no chat unless the operator shows it, and can be kept from programs',
-  async (t) => {
-    for (const form of chats) {
-      t.notMatch(write(form), 'user@example.com', form)
-      t.match(write(form, {}, { email: 'show' }), 'example.com', form)
-    }
-    t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
-    t.match(JSON.parse(write('standard', {}, { email: 'hide' })), { data: { email: null } })
-  },
-)
+t.test('the e-mail is in no chat unless the operator shows it, and can be hidden', async (t) => {
+  for (const form of chats) {
+    t.notMatch(write(form), 'user@example.com', form)
+    t.match(write(form, {}, { email: 'show' }), 'example.com', form)
+  }
+  t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
+  t.match(JSON.parse(write('standard', {}, { email: 'hide' })), { data: { email: null } })
+})
 
 t.test('a text of a client mentions nobody and is no link', async (t) => {
   const text =
@@ -74,10 +69,8 @@ t.test('a text of a client mentions nobody and is no link', async (t) => {
   t.notOk(teams.includes('TextBlock'))
   const github = JSON.parse(write('github', { text })) as { title: string; body: string }
   t.notMatch(github.title, /@\w|#\d/)
-  const long = write('github', {
-    text: '@'.repeat(100),
-    device: JSON.stringify({ version_name: 'v'.repeat(250) }),
-  })
+  const device = JSON.stringify({ version_name: 'v'.repeat(250) })
+  const long = write('github', { text: '@'.repeat(100), device })
   t.ok((JSON.parse(long) as { title: string }).title.length <= 256, 'GitHub takes the title')
   t.ok(github.body.startsWith('````text\n'), 'the fence is longer than that in the text')
   t.ok(github.body.includes('\n````\n'))
@@ -92,10 +85,8 @@ const textTypes = (value: unknown): string[] =>
 
 t.test('a text is cut where chats would refuse it, and what is invisible is shown', async (t) => {
   for (const form of chats) {
-    const body = write(form, {
-      text: '\u{1F600}'.repeat(20_000),
-      bundle_identifier: 'a'.repeat(255),
-    })
+    const text = '\u{1F600}'.repeat(20_000)
+    const body = write(form, { text, bundle_identifier: 'a'.repeat(255) })
     t.ok(body.length < 28_000, `${form}: ${body.length} characters`)
     t.ok(body.isWellFormed(), form)
     t.match(write(form, { text: 'a\u202Eb' }), 'U+202E', form)
@@ -105,10 +96,7 @@ t.test('a text is cut where chats would refuse it, and what is invisible is show
 t.test('line ends of any system are line ends', async (t) => {
   for (const form of chats) {
     const said = textsOf(JSON.parse(write(form, { text: 'one\r\ntwo\rthree' })))
-    t.ok(
-      said.some((one) => one.includes('one\ntwo\nthree')),
-      form,
-    )
+    t.match(said.join('|'), 'one\ntwo\nthree', form)
     t.notMatch(said.join(''), /U\+000D|\r/, form)
   }
 })
@@ -130,26 +118,19 @@ t.test('a message keeps to the limits of Slack, whatever was sent', async (t) =>
   t.match(write('slack', { text: 'a'.repeat(2_000) }), 'a'.repeat(2_000), 'is not cut')
 
   for (const text of [' ', '\n', '\u3000\u200d\t']) {
-    const { blocks } = JSON.parse(
-      write('slack', { text, device: '{"os":" ","device_brand":" "}', attachments: [] }),
-    ) as { blocks: { type: string }[] }
-    t.same(
-      blocks.map(({ type }) => type),
-      ['header', 'actions'],
-      JSON.stringify(text),
-    )
+    const blank = { text, device: '{"os":" ","device_brand":" "}', attachments: [] }
+    const { blocks } = JSON.parse(write('slack', blank)) as { blocks: { type: string }[] }
+    t.match(blocks, [{ type: 'header' }, { type: 'actions' }], JSON.stringify(text))
+    t.equal(blocks.length, 2)
   }
   const application = '\u{1F600}'.repeat(255)
   t.notMatch(write('slack', { bundle_identifier: application }), '"actions"', 'the URL is too long')
 })
 
-t.test(
-  'what was not sent is left out, and without the address of the page there is no link',
-  async (t) => {
-    const empty = { device: '{"os":null,"version_code":null}', attachments: [] }
-    for (const form of chats) {
-      const said = textsOf(JSON.parse(write(form, empty, { pageUrl: undefined }))).join('\n')
-      t.notMatch(said, /null|undefined|picture|https:\/\/intake/, form)
-    }
-  },
-)
+t.test('what was not sent is left out, and without an address of the page the link', async (t) => {
+  const empty = { device: '{"os":null,"version_code":null}', attachments: [] }
+  for (const form of chats) {
+    const said = textsOf(JSON.parse(write(form, empty, { pageUrl: undefined }))).join('\n')
+    t.notMatch(said, /null|undefined|picture|https:\/\/intake/, form)
+  }
+})
