@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import t from 'tap'
+import { offline } from './fake-intake.ts'
 import { createHost } from './host.ts'
 
 t.test('a timeout of any length and no options are accepted by flush', async (t) => {
@@ -23,14 +24,14 @@ t.test('flush also sends the report of what was dropped', async (t) => {
   client.log('')
   client.log('tap')
   t.same(await client.flush(), { left: 0 })
-  const events = [...host.server.rows.values()].map(({ event }) => event)
+  const events = host.server.events()
   t.same(events, ['tap', 'intake.dropped'])
 })
 
 t.test('a part of retryMs keeps the default of the other part', async (t) => {
   for (const retryMs of [{ min: 10 }, { max: 2000 }, { min: undefined }]) {
     const host = createHost()
-    host.server.transport = async () => Promise.reject(new Error('offline'))
+    host.server.transport = offline
     let requests = 0
     const client = host.start(
       { retryMs },
@@ -80,7 +81,7 @@ t.test('beforeSend cannot change the objects of the app', async (t) => {
   t.same(row!.params, { deep: {}, n: 1 })
 })
 
-t.test('params may be null, or of an interface', async (t) => {
+t.test('params may be null, of an interface, or no JSON', async (t) => {
   interface Cart {
     items: number
   }
@@ -89,9 +90,10 @@ t.test('params may be null, or of an interface', async (t) => {
   const client = host.start()
   client.log('null', null)
   client.log('cart', cart)
+  client.log('big', { total: 5n })
+  client.log('error', new TypeError('outer'))
   await host.time.advance(10_000)
-  t.same(
-    [...host.server.rows.values()].map(({ params }) => params),
-    [{}, { items: 3 }],
-  )
+  const sent = Array.from(host.server.rows.values(), ({ params }) => params)
+  t.same(sent.slice(0, 3), [{}, { items: 3 }, { total: '5' }])
+  t.match(sent[3], { name: 'TypeError', message: 'outer', stack: /calls\.test/ })
 })

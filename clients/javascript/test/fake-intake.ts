@@ -29,6 +29,10 @@ export interface FakeIntake {
   transport: Transport
   /** The rows by id, each with the first version that arrived. */
   rows: Map<string, SentLog & { batch: SentBatch }>
+  /** Returns the events of the rows, in order. */
+  events(): string[]
+  /** Returns the events of the rows with their numbers, in order. */
+  numbered(): [string, number | undefined][]
   /** Returns how many times an event arrived although its row already existed. */
   repeats(): number
   feedback: { payload: string; attachments: readonly unknown[] }[]
@@ -43,6 +47,16 @@ export interface FakeIntake {
   leaveOut?: (log: SentLog) => string | undefined
 }
 
+/** A response without headers. */
+export const answerOf = (status: number, body: object | string = ''): Answer => ({
+  status,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  date: null,
+  retryAfter: null,
+})
+
+export const offline: Transport = () => Promise.reject(new Error('offline'))
+
 /**
  * Handles batches so that a client notices no difference from the gateway. `now` is the server's
  * clock.
@@ -51,13 +65,13 @@ export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0
   const answer = (status: number, body: object): Answer => ({
-    status,
-    body: JSON.stringify(body),
+    ...answerOf(status, body),
     date: new Date(now()).toUTCString(),
-    retryAfter: null,
   })
   const server: FakeIntake = {
     rows,
+    events: () => Array.from(rows.values(), ({ event }) => event),
+    numbered: () => Array.from(rows.values(), ({ event, sequence }) => [event, sequence]),
     repeats: () => repeats,
     feedback: [],
     batches: [],

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { answerOf } from './fake-intake.ts'
 import { createHost } from './host.ts'
 
 const isPicture = (value: unknown) => (value === 'picture' ? value : undefined)
@@ -48,29 +49,20 @@ t.test('what is no image costs itself only, and is counted', async (t) => {
   await client.feedback({ text: 'a', attachments: [null, 'picture', {}] })
   await client.feedback({ text: 'b', attachments: 'picture' as never })
   await host.time.advance(60_000)
-  t.same(
-    host.server.feedback.map(({ attachments }) => attachments),
-    [['picture'], ['picture']],
-  )
+  const images = host.server.feedback.map(({ attachments }) => attachments)
+  t.same(images, [['picture'], ['picture']])
   t.same(client.stats().dropped, { invalid_attachment: 2 })
 })
 
 t.test('an image that the server leaves out is counted with its code', async (t) => {
   const host = createHost()
-  host.server.transport = async () => ({
-    status: 201,
-    body: JSON.stringify({
-      id: 'x',
-      attachments: [
-        { status: 'rejected', code: 'attachment_too_large' },
-        { status: 'stored', bytes: 70 },
-        null,
-        { status: 'rejected' },
-      ],
-    }),
-    date: null,
-    retryAfter: null,
-  })
+  const attachments = [
+    { status: 'rejected', code: 'attachment_too_large' },
+    { status: 'stored', bytes: 70 },
+    null,
+    { status: 'rejected' },
+  ]
+  host.server.transport = async () => answerOf(201, { id: 'x', attachments })
   const client = host.start()
   await client.feedback({ text: 'a', attachments: [1, 2, 3, 4] })
   await host.time.advance(60_000)
@@ -84,8 +76,7 @@ t.test('the images of a form that is too large are counted once', async (t) => {
   let isDown = true
   host.server.transport = async (request) => {
     const { attachments } = request.body as { attachments: unknown[] }
-    if (attachments.length > 0)
-      return { status: 413, body: '{"code":"body_too_large"}', date: null, retryAfter: null }
+    if (attachments.length > 0) return answerOf(413, { code: 'body_too_large' })
     if (!isDown) return send(request)
     isDown = false
     throw new Error('no response')

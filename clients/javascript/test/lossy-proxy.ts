@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createServer, request as send, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request as send, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Test } from 'tap'
+import { serve } from '@intake/test-kit/serve'
 
 export interface LossyProxy {
   url: string
@@ -28,7 +28,7 @@ export async function startLossyProxy(
   const { target, lossRate, random, files } = options
   let requests = 0
   let lost = 0
-  const server = createServer((request, response) => {
+  const { url } = await serve(t, (request, response) => {
     void (async () => {
       const file = files?.get(request.url ?? '')
       if (file) {
@@ -52,12 +52,5 @@ export async function startLossyProxy(
       response.end(content)
     })().catch(() => request.socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { url, requests: () => requests, lost: () => lost }
 }

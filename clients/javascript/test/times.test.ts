@@ -1,12 +1,13 @@
 import t from 'tap'
 import { dayMs } from '../src/core/limits.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
+import { offline } from './fake-intake.ts'
 import { createHost, serverStart } from './host.ts'
 
 t.test('a clock that someone sets ahead by weeks deletes nothing', async (t) => {
   const host = createHost()
   const send = host.server.transport
-  host.server.transport = () => Promise.reject(new Error('offline'))
+  host.server.transport = offline
   const first = host.start({ batchEntriesMax: 4 })
   for (let n = 0; n < 10; n++) first.log('tap', { n })
   await host.time.advance(10_000)
@@ -22,7 +23,7 @@ t.test('a clock that someone sets ahead by weeks deletes nothing', async (t) => 
 t.test('what the gateway finds too old is dropped as expired', async (t) => {
   const host = createHost()
   const send = host.server.transport
-  host.server.transport = () => Promise.reject(new Error('offline'))
+  host.server.transport = offline
   const client = host.start()
   client.log('tap')
   await host.time.advance(31 * dayMs)

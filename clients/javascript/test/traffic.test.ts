@@ -1,4 +1,5 @@
 import t from 'tap'
+import { offline } from './fake-intake.ts'
 import { createHost } from './host.ts'
 
 t.test('a server that refuses everything is not asked again and again', async (t) => {
@@ -20,7 +21,7 @@ t.test('a server that refuses everything is not asked again and again', async (t
 t.test('an outage of hours leaves few segments, and needs few requests after it', async (t) => {
   const host = createHost()
   const send = host.server.transport
-  host.server.transport = () => Promise.reject(new Error('offline'))
+  host.server.transport = offline
   const client = host.start({ device: { build_fingerprint: 'x'.repeat(300) } })
   for (let n = 0; n < 1500; n++) {
     client.log('tap', { n })
@@ -40,7 +41,7 @@ t.test('an outage of hours leaves few segments, and needs few requests after it'
 
 t.test('what another run has left counts with its size', async (t) => {
   const host = createHost()
-  host.server.transport = () => Promise.reject(new Error('offline'))
+  host.server.transport = offline
   const first = host.start()
   first.log('tap', { text: 'x'.repeat(10_000) })
   await first.stored()
@@ -51,7 +52,7 @@ t.test('what another run has left counts with its size', async (t) => {
 
 t.test('onDrop may log', async (t) => {
   const host = createHost()
-  host.server.transport = () => Promise.reject(new Error('blocked'))
+  host.server.transport = offline
   let depth = 0
   const client = host.start({
     storageEventsMax: 100,

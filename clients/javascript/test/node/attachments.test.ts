@@ -1,8 +1,7 @@
 import t from 'tap'
-import { createIntake, type NodeAttachment } from '../../src/node/index.ts'
-import { startHttpIntake } from './http-intake.ts'
+import type { NodeAttachment } from '../../src/node/index.ts'
+import { startDevice } from './http-intake.ts'
 
-const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app' }
 const bytes = Buffer.from('image')
 const arrayBuffer = new Uint8Array(bytes).buffer
 
@@ -18,8 +17,8 @@ const images: Record<string, NodeAttachment> = {
 }
 
 t.test('every form of bytes that Node has is an image', async (t) => {
-  const server = await startHttpIntake(t)
-  const client = createIntake({ ...common, url: server.url, storage: 'memory' })
+  const { server, create } = await startDevice(t)
+  const client = create({ storage: 'memory' })
   for (const [text, image] of Object.entries(images))
     await client.feedback({ text, attachments: [image] })
   await client.feedback({ text: 'no list', attachments: bytes as never })
@@ -36,17 +35,15 @@ t.test('every form of bytes that Node has is an image', async (t) => {
   await client.flush()
   t.same(client.stats().dropped, { invalid_attachment: 5 })
   t.same(server.feedback.at(-1)!.attachments, [])
-  await client.shutdown()
 })
 
 t.test('an image is copied when feedback is called', async (t) => {
-  const server = await startHttpIntake(t)
-  const client = createIntake({ ...common, url: server.url, storage: 'memory' })
+  const { server, create } = await startDevice(t)
+  const client = create({ storage: 'memory' })
   const image = Buffer.from('image')
   const kept = client.feedback({ text: 'text', attachments: [image] })
   image.fill(0)
   await kept
   await client.flush()
   t.match(server.feedback, [{ attachments: [{ text: 'image' }] }])
-  await client.shutdown()
 })

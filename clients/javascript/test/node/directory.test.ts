@@ -5,14 +5,10 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { createIntake } from '../../src/node/index.ts'
-import { startHttpIntake } from './http-intake.ts'
-
-const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
-const nobody = 'http://127.0.0.1:9'
+import { common, nobody, startDevice, startHttpIntake } from './http-intake.ts'
 
 t.test('files of others stay as they are, whatever their names', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
+  const { storage, create } = await startDevice(t)
   const names = [
     'app.log.2026.11.26.12.gz',
     'report.2026.11.26.17.00.csv',
@@ -24,23 +20,20 @@ t.test('files of others stay as they are, whatever their names', async (t) => {
     'settings.value',
   ]
   for (const name of names) writeFileSync(join(storage, name), 'not yours')
-  const client = createIntake({ ...common, url: server.url, storage })
+  const client = create()
   client.log('tap')
   await client.flush()
   await client.optOut()
   await client.shutdown()
-  t.same(
-    readdirSync(storage).filter((name) => names.includes(name)),
-    names.toSorted(),
-  )
+  const found = readdirSync(storage).filter((name) => names.includes(name))
+  t.same(found, names.toSorted())
   t.same(client.stats().dropped, {})
 })
 
 t.test('a value that cannot be parsed is absent, and hides nothing else', async (t) => {
   for (const victim of ['device', 'dropped', 'feedback', 'opted-out']) {
-    const server = await startHttpIntake(t)
-    const storage = createDataDir(t)
-    const first = createIntake({ ...common, url: nobody, storage })
+    const { server, storage, create } = await startDevice(t)
+    const first = create({ url: nobody })
     first.log('')
     first.log('kept')
     for (const text of ['a', 'b']) await first.feedback({ text })
@@ -51,7 +44,7 @@ t.test('a value that cannot be parsed is absent, and hides nothing else', async 
     truncateSync(join(storage, file))
     const devices = new Set<string>()
     for (const run of [1, 2]) {
-      const next = createIntake({ ...common, url: server.url, storage })
+      const next = create()
       next.log(`run ${run}`)
       await next.flush()
       if (run === 1) t.equal(next.stats().dropped['damaged'], 1, victim)
@@ -67,9 +60,8 @@ t.test('a value that cannot be parsed is absent, and hides nothing else', async 
 })
 
 t.test('two clients of a directory never use a number twice', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const clients = [1, 2].map(() => createIntake({ ...common, url: server.url, storage }))
+  const { server, create } = await startDevice(t)
+  const clients = [1, 2].map(() => create())
   for (let n = 0; n < 20; n++) {
     for (const client of clients) client.log('tap')
     await Promise.all(clients.map((client) => client.stored()))
@@ -95,10 +87,8 @@ t.test('an event of a later exit listener is written', async (t) => {
   const client = createIntake({ ...common, url: server.url, storage })
   t.same(await client.flush(), { left: 0 })
   const rows = [...server.rows.values()]
-  t.same(
-    rows.map(({ event }) => event),
-    ['normal', 'exit', 'last'],
-  )
+  const events = rows.map(({ event }) => event)
+  t.same(events, ['normal', 'exit', 'last'])
   t.equal(new Set(rows.map(({ sequence }) => sequence)).size, 3)
   await client.shutdown()
 })
@@ -147,7 +137,7 @@ t.test('a relative storage stays where it was when the client was created', asyn
     await promisify(execFile)(process.execPath, flags, { timeout: 10_000, killSignal: 'SIGKILL' })
     t.ok(readdirSync(join(dir, `${at}`, 'app', 'records')).includes('sequence'))
   }
-  const events = Array.from(server.rows.values(), ({ event }) => event)
+  const events = server.events()
   // What was in the deleted directory is lost.
   t.same(events.toSorted(), ['after 0', 'after 1', 'before 0'])
 })

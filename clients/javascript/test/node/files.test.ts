@@ -11,10 +11,8 @@ import { createFileStorage } from '../../src/node/files.ts'
 import { createIntake } from '../../src/node/index.ts'
 import { processMark } from '../../src/node/runs.ts'
 import { takeUnsaved } from '../../src/node/unsaved.ts'
-import { startHttpIntake } from './http-intake.ts'
+import { common, nobody, startDevice } from './http-intake.ts'
 
-const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
-const nobody = 'http://127.0.0.1:9'
 const isSegment = (name: string) => name.split('.').length === 7
 
 /** Makes a client leave events in a directory and end. Returns the name of the events' file. */
@@ -27,34 +25,29 @@ async function leaveEvents(storage: string, count: number): Promise<string> {
 }
 
 t.test('a new file that a kill left incomplete does not replace the old one', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
+  const { server, storage, create } = await startDevice(t)
   const name = await leaveEvents(storage, 5)
   const parts = name.split('.')
   const next = [parts[0], '1', ...parts.slice(2)].join('.')
   const ended = '-pid999999999-1-0'
   const lines = readFileSync(join(storage, name), 'utf8').split('\n')
   writeFileSync(join(storage, `${next}${ended}-0.new`), `${lines.slice(0, 3).join('\n')}\n`)
-  const client = createIntake({ ...common, url: server.url, storage })
+  const client = create()
   t.same(await client.flush(), { left: 0 })
   t.equal(server.rows.size, 5)
   t.same(client.stats().dropped, {})
-  t.same(
-    readdirSync(storage).filter((file) => file.endsWith('.new')),
-    [],
-  )
-  await client.shutdown()
+  const others = readdirSync(storage).filter((file) => file.endsWith('.new'))
+  t.same(others, [])
 })
 
 t.test('after shutdown another client finds all, also if a send was running', async (t) => {
-  const server = await startHttpIntake(t)
+  const { server, create } = await startDevice(t)
   for (let round = 1; round <= 20; round++) {
-    const storage = createDataDir(t)
-    const first = createIntake({ ...common, url: nobody, storage })
+    const first = create({ url: nobody })
     first.log('tap', { round })
     await first.stored()
     await first.shutdown({ timeoutMs: round % 4 })
-    const second = createIntake({ ...common, url: server.url, storage })
+    const second = create()
     await second.flush()
     t.equal(server.rows.size, round)
     await second.shutdown()
@@ -116,50 +109,40 @@ t.test('numbers that another client reserved meanwhile are not used twice', asyn
 })
 
 t.test('events of a failed append keep no numbers', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const client = createIntake({ ...common, url: server.url, storage, flushIntervalMs: 3_600_000 })
+  const { server, storage, create } = await startDevice(t)
+  const client = create({ flushIntervalMs: 3_600_000 })
   client.log('first')
   await client.stored()
   await failNextAppend(t, storage, async () => void client.log('third'))
   client.log('second')
   await client.stored()
   t.same(await client.flush(), { left: 0 })
-  t.same(
-    [...server.rows.values()].map(({ event, sequence }) => [event, sequence]),
-    [
-      ['first', 1],
-      ['second', 2],
-      ['third', 3],
-    ],
-  )
-  await client.shutdown()
+  t.same(server.numbered(), [
+    ['first', 1],
+    ['second', 2],
+    ['third', 3],
+  ])
 })
 
 const clientWith = (segment: Segment) =>
   ({ segments: [segment], run: 'r', options: {} }) as unknown as State
 
-t.test(
-  'of open segments, the end of the process writes also what a full storage refused',
-  async (t) => {
-    const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
-    const events = ['tap', 'tap'].map((event, n) => ({
-      id: String(n),
-      event,
-      params: {},
-    }))
-    const memory = { user: '', era, events, written: 1 }
-    const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
-    const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
-    const [unsaved] = takeUnsaved(clientWith(segment), files)
-    const { context, events: stored } = parseSegment(unsaved!.text)
-    t.equal(context.run, 'r')
-    t.same(
-      stored.map(({ sequence }) => sequence),
-      [8, 9],
-    )
-  },
-)
+t.test('the end of the process writes also what a full storage refused', async (t) => {
+  const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
+  const events = ['tap', 'tap'].map((event, n) => ({
+    id: String(n),
+    event,
+    params: {},
+  }))
+  const memory = { user: '', era, events, written: 1 }
+  const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
+  const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
+  const [unsaved] = takeUnsaved(clientWith(segment), files)
+  const { context, events: stored } = parseSegment(unsaved!.text)
+  t.equal(context.run, 'r')
+  const sequences = stored.map(({ sequence }) => sequence)
+  t.same(sequences, [8, 9])
+})
 
 t.test('the end of the process numbers no event that is in a file', (t) => {
   const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
@@ -190,9 +173,9 @@ t.test('a name that cannot be synced is stored all the same', async (t) => {
 })
 
 t.test('a directory that is deleted while the client runs is made again', async (t) => {
-  const server = await startHttpIntake(t)
+  const { server, create } = await startDevice(t)
   const storage = join(createDataDir(t), 'inner')
-  const client = createIntake({ ...common, url: server.url, storage, flushIntervalMs: 3_600_000 })
+  const client = create({ storage, flushIntervalMs: 3_600_000 })
   client.log('before')
   await client.stored()
   rmSync(storage, { recursive: true })
@@ -202,13 +185,11 @@ t.test('a directory that is deleted while the client runs is made again', async 
   t.same(await client.flush(), { left: 0 })
   const after = [...server.rows.values()].find(({ event }) => event === 'after')
   t.equal(after?.sequence, 2, 'its numbers go on')
-  await client.shutdown()
 })
 
 t.test('two clients of a process that share a directory lose nothing', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const make = () => createIntake({ ...common, url: server.url, storage, flushIntervalMs: 60_000 })
+  const { server, create } = await startDevice(t)
+  const make = () => create({ flushIntervalMs: 60_000 })
   const first = make()
   const clients = [first]
   for (let n = 0; n < 15; n++) {
@@ -234,17 +215,15 @@ t.test('a run that may still write is not listed, also in its own process', asyn
 })
 
 t.test('a process that got the id of an ended one does not own its records', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
+  const { server, storage, create } = await startDevice(t)
   const name = await leaveEvents(storage, 5)
   // This name contains the id of a running process (the parent), but another start time.
   const other = name.replace(processMark, `-pid${process.ppid}-1-0`)
   renameSync(join(storage, name), join(storage, other))
   const skip = process.platform !== 'linux' && 'only Linux says when a process started'
-  const client = createIntake({ ...common, url: server.url, storage })
+  const client = create()
   await client.flush()
   if (!skip) t.equal(server.rows.size, 5)
-  await client.shutdown()
 })
 
 t.test('what the end of the process writes has numbers of its own', async (t) => {

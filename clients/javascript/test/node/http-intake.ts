@@ -1,9 +1,9 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { serve } from '@intake/test-kit/serve'
+import { createIntake, type NodeOptions } from '../../src/node/index.ts'
 import { createFakeIntake, type FakeIntake } from '../fake-intake.ts'
 
 export interface HttpIntake extends FakeIntake {
@@ -19,7 +19,7 @@ export interface HttpIntake extends FakeIntake {
 export async function startHttpIntake(t: Pick<Test, 'teardown'>): Promise<HttpIntake> {
   const fake = createFakeIntake(Date.now)
   const files: HttpIntake['files'] = new Map()
-  const server = createServer((request, response) => {
+  const { url } = await serve(t, (request, response) => {
     void (async () => {
       const path = (request.url ?? '').replace(/^\/(api|i)/, '')
       const file = files.get(path)
@@ -43,16 +43,7 @@ export async function startHttpIntake(t: Pick<Test, 'teardown'>): Promise<HttpIn
       }
     })().catch(() => request.socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return Object.assign(fake, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    files,
-  })
+  return Object.assign(fake, { url, files })
 }
 
 async function readForm(bytes: Buffer, type: string) {
@@ -68,5 +59,27 @@ async function readForm(bytes: Buffer, type: string) {
         text: await file.text(),
       })),
     ),
+  }
+}
+
+export const nobody = 'http://127.0.0.1:9'
+export const common = {
+  apiKey: 'ik_test',
+  bundleIdentifier: 'com.example.app',
+  flushIntervalMs: 10,
+}
+
+/** Starts the fake gateway for a device with a directory. The clients that it creates end with the test. */
+export async function startDevice(t: Test) {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  return {
+    server,
+    storage,
+    create(options: Partial<NodeOptions> = {}) {
+      const client = createIntake({ ...common, url: server.url, storage, ...options })
+      t.teardown(() => client.shutdown({ timeoutMs: 0 }))
+      return client
+    },
   }
 }

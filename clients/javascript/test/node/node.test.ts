@@ -2,16 +2,12 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { createIntake } from '../../src/node/index.ts'
 import { createFileStorage } from '../../src/node/files.ts'
-import { startHttpIntake } from './http-intake.ts'
-
-const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
+import { startDevice } from './http-intake.ts'
 
 t.test('events and feedback with an image reach the gateway', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const client = createIntake({ ...common, url: server.url, storage })
+  const { server, storage, create } = await startDevice(t)
+  const client = create()
   const id = client.log('tap', { text: 'ü😀\n', deep: { list: [1, null] } })
   for (let n = 0; n < 200; n++) client.log('many', { n })
   const data = Buffer.from('image')
@@ -27,59 +23,49 @@ t.test('events and feedback with an image reach the gateway', async (t) => {
 
 for (const flushIntervalMs of [Infinity, 3e9])
   t.test(`with an interval of ${flushIntervalMs} ms only flush sends`, async (t) => {
-    const server = await startHttpIntake(t)
-    const client = createIntake({ ...common, url: server.url, storage: 'memory', flushIntervalMs })
+    const { server, create } = await startDevice(t)
+    const client = create({ storage: 'memory', flushIntervalMs })
     client.log('tap')
     await new Promise((resolve) => setTimeout(resolve, 100))
     t.equal(server.rows.size, 0)
     t.same(await client.flush(), { left: 0 })
     t.equal(server.rows.size, 1)
-    await client.shutdown()
   })
 
 t.test('the device keeps its UUID and its sequence over restarts', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
+  const { server, create } = await startDevice(t)
   for (const event of ['a', 'b']) {
-    const client = createIntake({ ...common, url: server.url, storage })
+    const client = create()
     client.log(event)
     await client.shutdown()
   }
   const rows = [...server.rows.values()]
   t.equal(new Set(rows.map(({ batch }) => batch.device_uuid)).size, 1)
-  t.same(
-    rows.map(({ sequence }) => sequence),
-    [1, 2],
-  )
+  const sequences = rows.map(({ sequence }) => sequence)
+  t.same(sequences, [1, 2])
 })
 
 t.test('a line that was not written completely costs no other event', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const blocked = createIntake({ ...common, url: 'http://127.0.0.1:9', storage })
+  const { server, storage, create } = await startDevice(t)
+  const blocked = create({ url: 'http://127.0.0.1:9' })
   blocked.log('whole')
   await blocked.shutdown({ timeoutMs: 10 })
   const file = readdirSync(storage).find((name) => name.split('.').length === 7)
   writeFileSync(join(storage, file!), '{"id":"01a1fdfa-4600-75d0-9b9b-4b35', { flag: 'a' })
-  const client = createIntake({ ...common, url: server.url, storage })
+  const client = create()
   t.same(await client.flush(), { left: 0 })
-  t.same(
-    [...server.rows.values()].map(({ event }) => event),
-    ['whole'],
-  )
-  await client.shutdown()
+  t.same(server.events(), ['whole'])
 })
 
 t.test('a directory that cannot be used costs nothing but the restart', async (t) => {
-  const server = await startHttpIntake(t)
+  const { server, create } = await startDevice(t)
   const dir = createDataDir(t)
   writeFileSync(join(dir, 'file'), '')
-  const client = createIntake({ ...common, url: server.url, storage: join(dir, 'file', 'x') })
+  const client = create({ storage: join(dir, 'file', 'x') })
   client.log('tap')
   await client.feedback({ text: 'Good' })
   t.same(await client.flush(), { left: 0 })
   t.equal(server.rows.size + server.feedback.length, 2)
-  await client.shutdown()
 })
 
 t.test('of two renames of one file one succeeds', async (t) => {

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
+import { serve } from '@intake/test-kit/serve'
 
 const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
 
@@ -17,29 +15,17 @@ export async function startRedirecting(
 }> {
   const redirected: string[] = []
   const followed: string[] = []
-  const target = await listen(t, ({ method, url }, response) => {
-    followed.push(`${method} ${url}`)
-    response.writeHead(204, cors).end()
+  const target = await serve(t, (request, response) => {
+    followed.push(`${request.method} ${request.url}`)
+    request.resume().once('end', () => response.writeHead(204, cors).end())
   })
-  const url = await listen(t, (request, response) => {
-    if (request.method === 'OPTIONS') return void response.writeHead(204, cors).end()
-    redirected.push(request.url!)
-    response.writeHead(status, { ...cors, location: target + request.url }).end()
+  const { url } = await serve(t, (request, response) => {
+    const isPreflight = request.method === 'OPTIONS'
+    if (!isPreflight) redirected.push(request.url!)
+    const headers = { ...cors, ...(!isPreflight && { location: target.url + request.url }) }
+    request
+      .resume()
+      .once('end', () => response.writeHead(isPreflight ? 204 : status, headers).end())
   })
   return { url, redirected, followed }
-}
-
-async function listen(
-  t: Test,
-  respond: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => respond(request, response))
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

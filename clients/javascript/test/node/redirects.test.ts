@@ -1,23 +1,13 @@
 import t from 'tap'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { createIntake } from '../../src/node/index.ts'
-import { startHttpIntake } from './http-intake.ts'
+import { startDevice } from './http-intake.ts'
 import { startRedirecting } from './redirecting.ts'
-
-const common = {
-  apiKey: 'ik_test',
-  bundleIdentifier: 'com.example.app',
-  flushIntervalMs: 10,
-  retryMs: { min: 20, max: 20 },
-}
 
 for (const status of [301, 302, 303, 307, 308]) {
   t.test(`${status} is not followed, because the key would go along`, async (t) => {
-    const server = await startHttpIntake(t)
+    const { server, create } = await startDevice(t)
     const redirecting = await startRedirecting(t, status)
-    const storage = createDataDir(t)
-    const first = createIntake({ ...common, url: redirecting.url, storage })
+    const first = create({ url: redirecting.url, retryMs: { min: 20, max: 20 } })
     first.log('tap')
     await first.feedback({ text: 'Good', attachments: [{ data: Buffer.from('image') }] })
     const tries = (path: string) => redirecting.redirected.filter((one) => one === path).length
@@ -27,9 +17,8 @@ for (const status of [301, 302, 303, 307, 308]) {
     t.same(await first.shutdown({ timeoutMs: 0 }), { left: 2 }, 'both are kept')
     t.same(redirecting.followed, [])
 
-    const second = createIntake({ ...common, url: server.url, storage })
+    const second = create()
     t.same(await second.flush(), { left: 0 }, 'and sent when the address is right')
     t.equal(server.rows.size + server.feedback.length, 2)
-    await second.shutdown()
   })
 }

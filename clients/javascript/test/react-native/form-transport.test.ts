@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createFormTransport } from '../../src/react-native/form-transport.ts'
-import type { Answer } from '../../src/core/ports.ts'
+import { answerOf } from '../fake-intake.ts'
 
-const created: Answer = { status: 201, body: '{"id":"x"}', date: null, retryAfter: null }
+const created = answerOf(201, { id: 'x' })
 const request = (images: unknown[]) => ({
   path: '/feedback',
   body: { payload: '{"feedback":{"id":"x"}}', attachments: images },

@@ -8,7 +8,6 @@ import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow & {
   dispatchEvent(event: Event): void
-  document: { createElement(name: string): object }
 }
 declare const IDBFactory: {
   prototype: { open(name?: string): EventTarget & { onsuccess: unknown } }
@@ -32,10 +31,8 @@ t.test('an event of a page becomes a row, and a reload changes nothing', { skip 
   t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
   t.equal(server.rows.size, 2)
   t.equal(new Set([...server.rows.values()].map(({ batch }) => batch.device_uuid)).size, 1)
-  t.same(
-    [...server.rows.values()].map(({ sequence }) => sequence),
-    [1, 2],
-  )
+  const sequences = [...server.rows.values()].map(({ sequence }) => sequence)
+  t.same(sequences, [1, 2])
 })
 
 t.test('what was stored offline is sent by the next visit', { skip }, async (t) => {
@@ -77,91 +74,80 @@ t.test('the page of a crashed tab loses nothing that was stored', { skip }, asyn
   await until('it is a row', () => server.rows.size === 1)
 })
 
-t.test(
-  'two tabs share the storage; each event is one row with its own number',
-  { skip },
-  async (t) => {
-    const { server, visit } = await startBrowser(t)
-    const tabs = [await visit(), await visit()]
-    for (const { create } of tabs) await create({ flushIntervalMs: 20 })
-    await Promise.all(
-      tabs.map(({ page }, tab) =>
-        page.evaluate(async (number) => {
-          for (let n = 0; n < 300; n++) {
-            window.client.log('tap', { tab: number, n })
-            if (n % 10 === 0) await window.client.stored()
-          }
-          await window.client.flush()
-        }, tab),
-      ),
-    )
-    await until('all are rows', () => server.rows.size === 600)
-    const events = new Set([...server.rows.values()].map(({ params }) => JSON.stringify(params)))
-    t.equal(events.size, 600)
-    const numbers = [...server.rows.values()]
-      .map(({ sequence }) => sequence!)
-      .toSorted((a, b) => a - b)
-    t.same(
-      numbers,
-      Array.from({ length: 600 }, (_, at) => at + 1),
-    )
-  },
-)
+t.test('two tabs share the storage; each event has its own number', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const tabs = [await visit(), await visit()]
+  for (const { create } of tabs) await create({ flushIntervalMs: 20 })
+  await Promise.all(
+    tabs.map(({ page }, tab) =>
+      page.evaluate(async (number) => {
+        for (let n = 0; n < 300; n++) {
+          window.client.log('tap', { tab: number, n })
+          if (n % 10 === 0) await window.client.stored()
+        }
+        await window.client.flush()
+      }, tab),
+    ),
+  )
+  await until('all are rows', () => server.rows.size === 600)
+  const events = new Set([...server.rows.values()].map(({ params }) => JSON.stringify(params)))
+  t.equal(events.size, 600)
+  const numbers = [...server.rows.values()]
+    .map(({ sequence }) => sequence!)
+    .toSorted((a, b) => a - b)
+  t.same(
+    numbers,
+    Array.from({ length: 600 }, (_, at) => at + 1),
+  )
+})
 
-t.test(
-  'a page that is closed 50 ms after an event loses none beside another tab',
-  { skip },
-  async (t) => {
-    const rounds = Number(process.env['ROUNDS'] ?? 10)
-    const { server, visit } = await startBrowser(t)
-    const other = await visit()
-    await other.create({ flushIntervalMs: 20 })
-    // On a busy machine 50 ms may not suffice to store an event. Such an event is not counted as
-    // lost, because it was never reported as stored.
-    const late = new Set<number>()
-    for (let n = 0; n < rounds; n++) {
-      const { page, create } = await visit()
-      await create()
-      const logging = other.page.evaluate((round) => window.client.log('beside', { round }), n)
-      const isStored = await page.evaluate((round) => {
-        window.client.log('last', { round })
-        const stored = window.client.stored().then(() => true)
-        const end = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50))
-        return Promise.all([end, Promise.race([stored, end])]).then(([, isInTime]) => isInTime)
-      }, n)
-      if (!isStored) late.add(n)
-      await logging
-      await page.close({ runBeforeUnload: n % 2 === 0 })
-    }
-    const atClose = server.rows.size
-    const last = await visit()
-    await last.create()
-    for (const { page } of [other, last]) {
-      await until('nothing is left', async () => {
-        const { left } = await page.evaluate(() => window.client.flush())
-        return left === 0
-      })
-    }
-    const all = [...server.rows.values()]
-    const missingOf = (name: string) => {
-      const found = new Set(
-        all.filter(({ event }) => event === name).map((row) => row.params['round']),
-      )
-      return Array.from({ length: rounds }, (_, n) => n).filter((n) => !found.has(n))
-    }
-    const missing = missingOf('last')
-    t.comment(
-      `${rounds} rounds: ${atClose} rows before the last visit, ${server.repeats()} repeats, ` +
-        `${late.size} not stored within 50 ms, ${missing.length} missing`,
+t.test('a page closed 50 ms after an event loses none beside another', { skip }, async (t) => {
+  const rounds = Number(process.env['ROUNDS'] ?? 10)
+  const { server, visit } = await startBrowser(t)
+  const other = await visit()
+  await other.create({ flushIntervalMs: 20 })
+  // On a busy machine 50 ms may not suffice to store an event. Such an event is not counted as
+  // lost, because it was never reported as stored.
+  const late = new Set<number>()
+  for (let n = 0; n < rounds; n++) {
+    const { page, create } = await visit()
+    await create()
+    const logging = other.page.evaluate((round) => window.client.log('beside', { round }), n)
+    const isStored = await page.evaluate((round) => {
+      window.client.log('last', { round })
+      const stored = window.client.stored().then(() => true)
+      const end = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50))
+      return Promise.all([end, Promise.race([stored, end])]).then(([, isInTime]) => isInTime)
+    }, n)
+    if (!isStored) late.add(n)
+    await logging
+    await page.close({ runBeforeUnload: n % 2 === 0 })
+  }
+  const atClose = server.rows.size
+  const last = await visit()
+  await last.create()
+  for (const { page } of [other, last]) {
+    await until('nothing is left', async () => {
+      const { left } = await page.evaluate(() => window.client.flush())
+      return left === 0
+    })
+  }
+  const all = [...server.rows.values()]
+  const missingOf = (name: string) => {
+    const found = new Set(
+      all.filter(({ event }) => event === name).map((row) => row.params['round']),
     )
-    t.same(
-      missing.filter((n) => !late.has(n)),
-      [],
-      'no event that was stored is missing',
-    )
-    t.same(missingOf('beside'), [], 'nor one of the other tab')
-  },
-)
+    return Array.from({ length: rounds }, (_, n) => n).filter((n) => !found.has(n))
+  }
+  const missing = missingOf('last')
+  t.comment(
+    `${rounds} rounds: ${atClose} rows before the last visit, ${server.repeats()} repeats, ` +
+      `${late.size} not stored within 50 ms, ${missing.length} missing`,
+  )
+  const others = missing.filter((n) => !late.has(n))
+  t.same(others, [], 'no event that was stored is missing')
+  t.same(missingOf('beside'), [], 'nor one of the other tab')
+})
 
 t.test('the end of the page sends at most what a browser lets out', { skip }, async (t) => {
   const { server, visit } = await startBrowser(t)
@@ -269,7 +255,7 @@ for (const [reason, close] of Object.entries(closings)) {
     const next = await visit()
     await next.create()
     await until('it is a row', () => server.rows.size > 0)
-    t.same(new Set([...server.rows.values()].map(({ event }) => event)), new Set(['after']))
+    t.same(new Set(server.events()), new Set(['after']))
   })
 }
 
@@ -297,10 +283,8 @@ t.test('clearing the data of a site blocks nothing', { skip }, async (t) => {
     t.same(await page.evaluate(() => window.client.flush({ timeoutMs: 60_000 })), { left: 0 })
     await page.close()
   }
-  t.same(
-    ids.filter((id) => !server.rows.has(id!)),
-    [],
-  )
+  const others = ids.filter((id) => !server.rows.has(id!))
+  t.same(others, [])
 })
 
 t.test('a response after shutdown changes nothing in storage', { skip }, async (t) => {
@@ -346,14 +330,11 @@ t.test('a clock that goes back a little costs no event', { skip }, async (t) => 
   const next = await visit()
   await next.create()
   await until('all are rows', () => server.rows.size === 3)
-  t.same(
-    [...server.rows.values()].map(({ event, sequence }) => [event, sequence]),
-    [
-      ['one', 1],
-      ['two', 2],
-      ['three', 3],
-    ],
-  )
+  t.same(server.numbered(), [
+    ['one', 1],
+    ['two', 2],
+    ['three', 3],
+  ])
 })
 
 for (const delayMs of [5500, Infinity]) {
@@ -412,29 +393,6 @@ t.test('stats say that the browser may have blocked the request', { skip }, asyn
     status: 0,
     code: 'http_0',
     message: /blocked by the browser.*CORS_ORIGINS/,
-  })
-})
-
-t.test('values of a page that are no JSON are text', { skip }, async (t) => {
-  const { server, visit } = await startBrowser(t)
-  const { page, create } = await visit()
-  await create()
-  const id = await page.evaluate(() => {
-    const target = Object.assign(window.document.createElement('div'), { fiber: { node: {} } })
-    target.fiber.node = target
-    return window.client.log('click', {
-      target,
-      headers: new Headers({ a: 'b' }),
-      big: 5n,
-      kept: 1,
-    })
-  })
-  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
-  t.same(server.rows.get(id!)!.params, {
-    target: '[object HTMLDivElement]',
-    headers: { a: 'b' },
-    big: '5',
-    kept: 1,
   })
 })
 
