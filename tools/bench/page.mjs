@@ -1,7 +1,7 @@
 // node tools/bench/page.mjs [--rows 20000000] [--applications 1]: measures what the page
-// (docs/page.md) costs on a large table. Fills a ClickHouse of its own with generated events, and opens every view. After
-// repeats, late events and an erasure, compares the hourly counts with the records. Measures the
-// event loop and the memory of a console with 50 readers. Prints Markdown.
+// (docs/page.md) costs on a large table. Fills a ClickHouse of its own with generated events, and
+// opens every view. Measures the event loop and the memory of a console with 50 readers. Prints
+// Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { createClickHouse } from '../../packages/clickhouse/dist/index.js'
 import { startAdminServer } from '../../packages/http-edge/dist/index.js'
 import { startClickHouse, startRedis, startS3 } from '../local/dist/index.js'
 import { page as pagePlugin } from '../../console/dist/page/page.js'
-import { countNames, refreshCounts, writeTombstones } from '../../packages/records/dist/index.js'
+import { countNames, refreshCounts } from '../../packages/records/dist/index.js'
 import { createLogger } from '../../packages/runtime/dist/process.js'
 import { setUp } from '../../packages/schema/dist/setup/set-up.js'
 import { createAppProcess } from '../../test/kit/dist/app-process.js'
@@ -48,18 +48,6 @@ const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.m
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
- * Counts the hours of all applications, those that are counted later because their applications are
- * large, and the hours whose number of counted events differs from the number of visible records.
- */
-const differing = `SELECT count() AS hours, countIf(counted = 0) AS waiting, countIf(counted NOT IN (0, stored)) AS different,
-      sum(stored) AS events FROM (
-    SELECT bundle_identifier, hour, sum(counted) AS counted, sum(stored) AS stored FROM (
-      SELECT bundle_identifier, hour, events AS counted, 0 AS stored FROM intake.hours
-      UNION ALL
-      SELECT bundle_identifier, toStartOfHour(time), 0, count() FROM intake.logs GROUP BY ALL)
-    GROUP BY ALL)`
-
-/**
  * Functions that end everything that was started. The newest one comes first, and is called first.
  */
 const owned = []
@@ -70,11 +58,10 @@ own(() => rm(dataDir, { recursive: true, force: true }))
 try {
   const services = await startServices()
   await fill(services.owner)
-  const counting = await count(services, 'all hours and days')
+  const counting = await count(services)
   const views = await measureViews(services)
-  const rollup = await compareHours(services)
   const loop = await measureEventLoop(services)
-  console.log([...views, '', ...counting, ...rollup, '', ...loop].join('\n'))
+  console.log([...views, '', ...counting, '', ...loop].join('\n'))
 } finally {
   for (const end of owned) await end()
 }
@@ -124,13 +111,13 @@ async function fill(owner) {
   await untilMerged(owner)
 }
 
-async function count({ reader, store }, what) {
+async function count({ reader, store }) {
   const lines = []
   for (const name of countNames) {
     const began = performance.now()
     const periods = await refreshCounts({ reader, store, name })
     const took = ((performance.now() - began) / 1_000).toFixed(1)
-    lines.push(`- \`${name}\` of ${what}: ${periods} periods counted in ${took} s`)
+    lines.push(`- \`${name}\`: ${periods} periods counted in ${took} s`)
     say(lines.at(-1))
   }
   return lines
@@ -268,31 +255,11 @@ function startPage(reader) {
   })
 }
 
-async function compareHours(services) {
-  const { owner } = services
-  const compare = async (when) => {
-    const [{ hours, waiting, different, events }] = await owner.query(differing)
-    const number = (value) => Number(value).toLocaleString('en-US')
-    const line =
-      `- ${when}: ${number(different)} of ${number(hours)} hours (per application) differ from the ${number(events)} records, ` +
-      `${number(waiting)} are counted later`
-    say(line)
-    return line
-  }
-  const first = await compare('after repeats and late events')
-  const [{ user }] = await owner.query(
-    'SELECT unique_user_id AS user FROM intake.logs GROUP BY user ORDER BY count() DESC LIMIT 1',
-  )
-  await writeTombstones(owner, { kind: 'user', id: user })
-  const counting = await count(services, 'what an erasure of one user changed')
-  return [first, ...counting, await compare('after the erasure')]
-}
-
 /**
  * Measures the event loop of a real console with 50 readers. Each reader polls the live view every
  * two seconds, but every tenth time it opens another view instead.
  */
-async function measureEventLoop({ redis, server, s3, owner }) {
+async function measureEventLoop({ redis, server, s3 }) {
   const page = createAppProcess({
     name: 'console',
     args: [consoleMain],
@@ -327,7 +294,6 @@ async function measureEventLoop({ redis, server, s3, owner }) {
     )
     say(lines.at(-1))
   }
-  await owner.query('SELECT 1')
   return lines
 }
 
