@@ -171,10 +171,8 @@ t.test('the rule for Grafana fires for each alert that fires, and is complete', 
   t.teardown(() => analyst.close())
   const rows = await analyst.query<{ id: string; fires: number }>(model.rawSql)
   const [limit] = rule.data[1].model.conditions[0].evaluator.params
-  t.same(
-    rows.filter(({ fires }) => fires > limit).map(({ id }) => id),
-    ['firing'],
-  )
+  const ids = rows.filter(({ fires }) => fires > limit).map(({ id }) => id)
+  t.same(ids, ['firing'])
   // Grafana takes the one number of a row as its value, and its texts as labels.
   for (const row of rows) {
     const numbers = Object.values(row).filter((value) => typeof value === 'number')

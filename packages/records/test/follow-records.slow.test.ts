@@ -48,52 +48,46 @@ async function follow(options: { since: number; records: number; filter?: Follow
   return { shown, completeUntil }
 }
 
-t.test(
-  'each of 21,000 events is shown once, whatever the order in which they become visible',
-  async (t) => {
-    const start = Date.now()
-    const frames = Array.from({ length: 30 }, (__, frame) =>
-      Array.from({ length: 700 }, (_, n) =>
-        event(start + frame * 100 + (n % 100), n % 50 === 0 ? { ageMs: 3 * 3_600_000 } : {}),
-      ),
-    )
-    const following = follow({ since: start, records: 21_000 })
-    // Simulates workers. They store frames out of order. They store some frames twice, as after a
-    // kill between the insert and the completion of the job. The watermark is the arrival of the
-    // oldest frame that is not stored.
-    const waiting = [...frames.keys()]
-    while (waiting.length > 0) {
-      const place = Math.floor(Math.random() * Math.min(8, waiting.length))
-      const [frame = 0] = waiting.splice(place, 1)
-      await insert(frames[frame] ?? [])
-      if (frame % 4 === 0) await insert(frames[Math.max(0, frame - 3)] ?? [])
-      await visibleUntil(start + Math.min(frames.length, ...waiting) * 100)
-    }
-    const { shown, completeUntil } = await following
-    t.equal(shown.length, 21_000)
-    t.equal(new Set(shown.map(({ id }) => id)).size, 21_000)
-    t.equal(completeUntil, sqlTime(start + frames.length * 100))
-    // The first poll finds all 21,000 records, which are more than one page.
-    const again = await follow({ since: start, records: 21_000 })
-    t.equal(again.shown.length, 21_000)
-    t.equal(new Set(again.shown.map(({ id }) => id)).size, 21_000)
-  },
-)
+t.test('each of 21,000 events is shown once, in whatever order they become visible', async (t) => {
+  const start = Date.now()
+  const frames = Array.from({ length: 30 }, (__, frame) =>
+    Array.from({ length: 700 }, (_, n) =>
+      event(start + frame * 100 + (n % 100), n % 50 === 0 ? { ageMs: 3 * 3_600_000 } : {}),
+    ),
+  )
+  const following = follow({ since: start, records: 21_000 })
+  // Simulates workers. They store frames out of order. They store some frames twice, as after a
+  // kill between the insert and the completion of the job. The watermark is the arrival of the
+  // oldest frame that is not stored.
+  const waiting = [...frames.keys()]
+  while (waiting.length > 0) {
+    const place = Math.floor(Math.random() * Math.min(8, waiting.length))
+    const [frame = 0] = waiting.splice(place, 1)
+    await insert(frames[frame] ?? [])
+    if (frame % 4 === 0) await insert(frames[Math.max(0, frame - 3)] ?? [])
+    await visibleUntil(start + Math.min(frames.length, ...waiting) * 100)
+  }
+  const { shown, completeUntil } = await following
+  t.equal(shown.length, 21_000)
+  t.equal(new Set(shown.map(({ id }) => id)).size, 21_000)
+  t.equal(completeUntil, sqlTime(start + frames.length * 100))
+  // The first poll finds all 21,000 records, which are more than one page.
+  const again = await follow({ since: start, records: 21_000 })
+  t.equal(again.shown.length, 21_000)
+  t.equal(new Set(again.shown.map(({ id }) => id)).size, 21_000)
+})
 
-t.test(
-  'an event that waited in the queue is shown, although later ones were shown before',
-  async (t) => {
-    const start = Date.now() + 3_600_000
-    const bundle_identifier = 'com.example.waited'
-    await visibleUntil(start)
-    await insert([event(start + 5_000, { bundle_identifier, event: 'first to be stored' })])
-    const following = follow({ since: start, records: 2, filter: { bundle: bundle_identifier } })
-    await insert([event(start + 1_000, { bundle_identifier, event: 'waited' })])
-    await visibleUntil(start + 10_000)
-    const { shown } = await following
-    t.same(new Set(shown.map((row) => row.event)), new Set(['first to be stored', 'waited']))
-  },
-)
+t.test('an event that waited in the queue is shown, although later ones were before', async (t) => {
+  const start = Date.now() + 3_600_000
+  const bundle_identifier = 'com.example.waited'
+  await visibleUntil(start)
+  await insert([event(start + 5_000, { bundle_identifier, event: 'first to be stored' })])
+  const following = follow({ since: start, records: 2, filter: { bundle: bundle_identifier } })
+  await insert([event(start + 1_000, { bundle_identifier, event: 'waited' })])
+  await visibleUntil(start + 10_000)
+  const { shown } = await following
+  t.same(new Set(shown.map((row) => row.event)), new Set(['first to be stored', 'waited']))
+})
 
 t.test('a repeat that arrives later shows nothing again', async (t) => {
   const start = Date.now() + 2 * 3_600_000
@@ -105,10 +99,8 @@ t.test('a repeat that arrives later shows nothing again', async (t) => {
   await insert([{ ...row, received_at: new Date(start + 120_000).toISOString() }])
   await insert([event(start + 121_000, { bundle_identifier, event: 'last' })])
   const { shown } = await following
-  t.same(
-    shown.map((one) => one.event),
-    ['opened', 'last'],
-  )
+  const events = shown.map((one) => one.event)
+  t.same(events, ['opened', 'last'])
 })
 
 t.test('filters choose by application, event, device, user and key', async (t) => {
@@ -132,11 +124,8 @@ t.test('filters choose by application, event, device, user and key', async (t) =
   ]
   for (const filter of filters) {
     const { shown } = await follow({ since: start, records: 1, filter })
-    t.same(
-      shown.map((one) => one.event),
-      ['wanted'],
-      JSON.stringify(filter),
-    )
+    const events = shown.map((one) => one.event)
+    t.same(events, ['wanted'], JSON.stringify(filter))
   }
 })
 
@@ -153,10 +142,8 @@ t.test('events of one batch are shown in the order in which they happened', asyn
     records: names.length,
     filter: { bundle: bundle_identifier },
   })
-  t.same(
-    shown.map((one) => one.event),
-    names,
-  )
+  const found = shown.map((one) => one.event)
+  t.same(found, names)
 })
 
 t.test('a poll of feedback reads no facts about attachments of long ago', async (t) => {

@@ -42,14 +42,12 @@ t.test('many new records beside an old one are not read with all between them', 
     ending,
   )
   for await (const { lines } of following) t.same(lines, [])
-  t.same(
-    reads.filter((read) => read.poll === 2),
-    [
-      { poll: 2, ids: 200, first: late.received_at },
-      { poll: 2, ids: 0, first: `${hour}:59:00.000` },
-      { poll: 2, ids: 0, first: `${hour}:59:00.000` },
-    ],
-  )
+  const others = reads.filter((read) => read.poll === 2)
+  t.same(others, [
+    { poll: 2, ids: 200, first: late.received_at },
+    { poll: 2, ids: 0, first: `${hour}:59:00.000` },
+    { poll: 2, ids: 0, first: `${hour}:59:00.000` },
+  ])
 })
 
 t.test('records that are too large for one statement are read by several', async (t) => {

@@ -101,27 +101,24 @@ t.test('a lookup by a value of a losing version finds nothing', async (t) => {
   t.equal(await count(`device_uuid = '${first.device_uuid}'`), 200)
 })
 
-t.test(
-  'no lookup finds an erased record, although its tombstone has only the identity',
-  async (t) => {
-    const erased = events[30_000]!
-    await owner.command(
-      `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted) VALUES
+t.test('no lookup finds an erased record, whose tombstone has only the identity', async (t) => {
+  const erased = events[30_000]!
+  await owner.command(
+    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted) VALUES
      ({id:UUID}, {time:DateTime64(3, 'UTC')}, {app:String}, {device:UUID}, 18446744073709551615, 1)`,
-      {
-        id: erased.id,
-        time: erased.time.replace('T', ' ').replace('Z', ''),
-        app: erased.bundle_identifier,
-        device: erased.device_uuid,
-      },
-    )
-    t.equal(await count(`id = '${erased.id}'`), 0)
-    t.equal(await count(`request_id = '${erased.request_id}'`), 0)
-    t.equal(await count(`unique_user_id = '${erased.unique_user_id}'`), 199)
-    t.equal(await count(`device_uuid = '${erased.device_uuid}'`), 199)
-    t.equal(await count(`unique_user_id = '${erased.unique_user_id}' AND event = 'opened'`), 199)
-  },
-)
+    {
+      id: erased.id,
+      time: erased.time.replace('T', ' ').replace('Z', ''),
+      app: erased.bundle_identifier,
+      device: erased.device_uuid,
+    },
+  )
+  t.equal(await count(`id = '${erased.id}'`), 0)
+  t.equal(await count(`request_id = '${erased.request_id}'`), 0)
+  t.equal(await count(`unique_user_id = '${erased.unique_user_id}'`), 199)
+  t.equal(await count(`device_uuid = '${erased.device_uuid}'`), 199)
+  t.equal(await count(`unique_user_id = '${erased.unique_user_id}' AND event = 'opened'`), 199)
+})
 
 t.test('a lookup of feedback by its id works the same', async (t) => {
   const row = feedbackRow()

@@ -289,19 +289,16 @@ t.test('no system table shows more', async (t) => {
   t.comment(readable.join(' '))
 })
 
-t.test(
-  'the analyst has every right that tools need, and the attacks reached the views',
-  async (t) => {
-    const count = await ask(database, password, `SELECT count() FROM ${database}.logs`)
-    t.match(count, { status: 200, text: '200\n' })
-    const tables = await ask(
-      database,
-      password,
-      "SELECT DISTINCT database FROM system.tables WHERE database LIKE 'intake%'",
-    )
-    t.equal(tables.text, `${database}\n`)
-  },
-)
+t.test('the analyst has the rights of tools, and the attacks reached the views', async (t) => {
+  const count = await ask(database, password, `SELECT count() FROM ${database}.logs`)
+  t.match(count, { status: 200, text: '200\n' })
+  const tables = await ask(
+    database,
+    password,
+    "SELECT DISTINCT database FROM system.tables WHERE database LIKE 'intake%'",
+  )
+  t.equal(tables.text, `${database}\n`)
+})
 
 t.test('nobody can log in as the definer', async (t) => {
   for (const secret of ['', '0'.repeat(64), password]) {

@@ -116,35 +116,32 @@ t.test('the functions take columns of other types', async (t) => {
   )
 })
 
-t.test(
-  'a device shows its latest record by time, once, also if it only sent feedback',
-  async (t) => {
-    t.same(
-      await analyst.query(
-        `SELECT device_uuid, unique_user_id AS user, device.os AS os, first_seen, last_seen
+t.test('a device shows its latest record, once, also if it only sent feedback', async (t) => {
+  t.same(
+    await analyst.query(
+      `SELECT device_uuid, unique_user_id AS user, device.os AS os, first_seen, last_seen
        FROM intake.devices
        WHERE bundle_identifier = 'com.example.app' AND first_seen < '2026-11-21'
        ORDER BY device_uuid`,
-      ),
-      [
-        {
-          device_uuid: device(1),
-          user: 'new',
-          os: 'B',
-          first_seen: '2026-11-20 09:59:00.000',
-          last_seen: '2026-11-20 11:30:00.000',
-        },
-        {
-          device_uuid: device(3),
-          user: 'user-1',
-          os: 'D',
-          first_seen: '2026-11-20 08:00:00.000',
-          last_seen: '2026-11-20 08:00:00.000',
-        },
-      ],
-    )
-  },
-)
+    ),
+    [
+      {
+        device_uuid: device(1),
+        user: 'new',
+        os: 'B',
+        first_seen: '2026-11-20 09:59:00.000',
+        last_seen: '2026-11-20 11:30:00.000',
+      },
+      {
+        device_uuid: device(3),
+        user: 'user-1',
+        os: 'D',
+        first_seen: '2026-11-20 08:00:00.000',
+        last_seen: '2026-11-20 08:00:00.000',
+      },
+    ],
+  )
+})
 
 t.test('a session ends with a pause of more than 30 minutes', async (t) => {
   t.same(
@@ -337,11 +334,8 @@ t.test('intake_number reads every double exactly, also in the flat view', async 
        WHERE event = 'exact' ORDER BY indexOf({ids:Array(UUID)}, id)`,
       { ids: rows.map(({ id }) => id) },
     )
-    t.same(
-      found.map(({ v }) => v),
-      doubles,
-      view,
-    )
+    const read = found.map(({ v }) => v)
+    t.same(read, doubles, view)
   }
   // The analyst's profile must set `precise_float_parsing`, because ClickHouse before 26.7 reads
   // some doubles inexactly by default. The queries above cannot show this with a later version.

@@ -11,19 +11,16 @@ const owner = connect(t)
 const worker = createClickHouse({ url: server.workerUrl })
 t.teardown(() => worker.close())
 
-t.test(
-  'the worker inserts records and dead letters, and passes its check of /readyz',
-  async (t) => {
-    await worker.ping()
-    await insertRows(worker, 'logs', [logRow()])
-    await insertRows(worker, 'feedback', [feedbackRow()])
-    const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
-    await addDeadLetter(worker, { table: 'logs', row: '{}', refusal })
-    for (const view of ['logs', 'feedback', 'dead_letters']) {
-      t.same(await owner.query(`SELECT count() AS n FROM intake.${view}`), [{ n: 1 }], view)
-    }
-  },
-)
+t.test('the worker inserts records and dead letters, and passes its /readyz check', async (t) => {
+  await worker.ping()
+  await insertRows(worker, 'logs', [logRow()])
+  await insertRows(worker, 'feedback', [feedbackRow()])
+  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
+  await addDeadLetter(worker, { table: 'logs', row: '{}', refusal })
+  for (const view of ['logs', 'feedback', 'dead_letters']) {
+    t.same(await owner.query(`SELECT count() AS n FROM intake.${view}`), [{ n: 1 }], view)
+  }
+})
 
 t.test('the worker reads which installation the tables belong to', async (t) => {
   t.equal(await readInstallation(worker), null)

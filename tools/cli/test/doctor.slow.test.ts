@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { migrate, repairViews } from '@intake/schema'
 import { helpOf, type ProblemCode } from '@intake/health/problem-catalogue'
+import { serve } from '@intake/test-kit/serve'
 import { examine } from '../src/doctor/examine.ts'
 import type { Finding } from '../src/doctor/finding.ts'
 import { withSettings } from '../../../packages/schema/test/fixture.ts'
@@ -52,7 +51,7 @@ const setRedis = (name: string, wrong: string, right: string) => ({
 /** Starts an object store that does not allow deleting. */
 async function startLimitedStore(t: Test): Promise<string> {
   const target = new URL(s3.url)
-  const proxy = createServer((incoming, response) => {
+  const { port } = await serve(t, (incoming, response) => {
     if (incoming.method === 'DELETE') {
       response.writeHead(403, { 'content-type': 'application/xml' })
       return response.end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
@@ -65,11 +64,8 @@ async function startLimitedStore(t: Test): Promise<string> {
     })
     incoming.pipe(outgoing)
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.teardown(() => void proxy.close())
   const limited = new URL(s3.url)
-  limited.port = String((proxy.address() as AddressInfo).port)
+  limited.port = String(port)
   return limited.href
 }
 
@@ -294,10 +290,8 @@ t.test('what does not respond is found, and the rest is examined', async (t) => 
   }
   const { code, findings } = await doctor({ env })
   t.equal(code, 3)
-  t.same(
-    findings.map((one) => one.code),
-    ['redis_connection', 'insert_retry', 'object_store'],
-  )
+  const codes = findings.map((one) => one.code)
+  t.same(codes, ['redis_connection', 'insert_retry', 'object_store'])
   for (const { detail } of findings) t.match(detail, /ECONNREFUSED|127\.0\.0\.1:1/)
 })
 

@@ -202,25 +202,22 @@ t.test('--verify finds nothing, and then what was changed', async (t) => {
   t.match(found.stdout, 'manifest 3 does not follow the one before it, which was changed')
 })
 
-t.test(
-  'an event of an import, of any age, is exported; --verify excuses that retention drops it',
-  async (t) => {
-    const application = 'com.example.imported'
-    await insert('logs', [
-      at('2026-10-01T00:00:00.000Z', {
-        bundle_identifier: application,
-        received_at: '2026-11-20T07:00:00.000Z',
-      }),
-    ])
-    const target = ['export', '--to', folderOf('imported'), '--bundle', application]
-    const period = ['retention', 'set', 'logs']
-    t.match(await intake(target), { code: 0, stdout: /^1 record in 2 windows/ })
-    await intake([...period, '1d', '--bundle', application])
-    t.match(await intake(['retention', 'apply']), { code: 0, stdout: /1 row/ })
-    await intake([...period, 'general', '--bundle', application])
-    t.match(await intake([...target, '--verify']), { code: 0, stdout: /^1 record in 1 file/ })
-  },
-)
+t.test('an import of any age is exported; --verify excuses that retention drops it', async (t) => {
+  const application = 'com.example.imported'
+  await insert('logs', [
+    at('2026-10-01T00:00:00.000Z', {
+      bundle_identifier: application,
+      received_at: '2026-11-20T07:00:00.000Z',
+    }),
+  ])
+  const target = ['export', '--to', folderOf('imported'), '--bundle', application]
+  const period = ['retention', 'set', 'logs']
+  t.match(await intake(target), { code: 0, stdout: /^1 record in 2 windows/ })
+  await intake([...period, '1d', '--bundle', application])
+  t.match(await intake(['retention', 'apply']), { code: 0, stdout: /1 row/ })
+  await intake([...period, 'general', '--bundle', application])
+  t.match(await intake([...target, '--verify']), { code: 0, stdout: /^1 record in 1 file/ })
+})
 
 t.test('an export of one application and kind into the bucket', async (t) => {
   const to = ['export', '--to', 's3:lake', '--kind', 'logs', '--bundle', 'com.example.none']

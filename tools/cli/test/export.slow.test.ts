@@ -82,9 +82,7 @@ t.test('integers of 64 bits are exact, stored, rejected and waiting', async (t) 
   await enqueue([exactRow()])
 
   const { stdout } = await intake(['user', 'export', mine])
-  t.same(
-    parse(stdout).map(({ state }) => state),
-    ['visible', 'rejected', 'waiting'],
-  )
+  const states = parse(stdout).map(({ state }) => state)
+  t.same(states, ['visible', 'rejected', 'waiting'])
   t.equal(stdout.match(/9007199254740993\b/g)?.length, 3)
 })

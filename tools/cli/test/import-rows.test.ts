@@ -103,10 +103,8 @@ t.test('a cell of many lines is read in the time of one line', async (t) => {
   const rows = await read('csv', `a,b\n${lines.join('\n')}\n`)
   t.ok(process.cpuUsage(began).user < 5_000_000)
   t.ok(rows.every(({ text }, n) => text === lines[n]) && rows.length === lines.length)
-  t.same(
-    rows.map(({ columns }) => columns),
-    cells.map((cell) => ({ a: `x${cell.replaceAll('""', '"')}`, b: '1' })),
-  )
+  const unquoted = cells.map((cell) => ({ a: `x${cell.replaceAll('""', '"')}`, b: '1' }))
+  for (const [n, { columns }] of rows.entries()) t.same(columns, unquoted[n])
 })
 
 t.test('a record with more cells than the header has no columns', async (t) => {

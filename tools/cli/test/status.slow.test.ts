@@ -114,29 +114,26 @@ t.test('--watch repeats it until it is interrupted', async (t) => {
   t.same(await exited, [0, null])
 })
 
-t.test(
-  'a process that does not respond is the problem process_ends, with exit code 3 when no other does',
-  async (t) => {
-    const url = worker.adminUrl()
-    const oneOfTwo = await intake(['status'], {
-      INTAKE_GATEWAY_ADMIN_URL: `${gateway.adminUrl()}, http://127.0.0.1:1`,
-      INTAKE_WORKER_ADMIN_URL: url,
-    })
-    t.match(oneOfTwo, { code: 2, stdout: /^Intake is degraded\./ })
-    await worker.kill()
-    const { code, stdout } = await intake(['status'], {
-      INTAKE_GATEWAY_ADMIN_URL: gateway.adminUrl(),
-      // The object store responds, but it is not a worker.
-      INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
-    })
-    t.equal(code, 3)
-    t.match(stdout, /^Intake is accepting, not storing\./)
-    t.match(stdout, `no status of the worker at ${url}: connect ECONNREFUSED`)
-    t.match(stdout, `no status of the worker at ${new URL(s3.url).origin}: `)
-    t.match(stdout, new RegExp(`^worker +${url} +no response$`, 'm'))
-    t.match(stdout, 'docs/operations/process-ends.md')
-  },
-)
+t.test('a process that does not respond is process_ends; exit code 3 if none does', async (t) => {
+  const url = worker.adminUrl()
+  const oneOfTwo = await intake(['status'], {
+    INTAKE_GATEWAY_ADMIN_URL: `${gateway.adminUrl()}, http://127.0.0.1:1`,
+    INTAKE_WORKER_ADMIN_URL: url,
+  })
+  t.match(oneOfTwo, { code: 2, stdout: /^Intake is degraded\./ })
+  await worker.kill()
+  const { code, stdout } = await intake(['status'], {
+    INTAKE_GATEWAY_ADMIN_URL: gateway.adminUrl(),
+    // The object store responds, but it is not a worker.
+    INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
+  })
+  t.equal(code, 3)
+  t.match(stdout, /^Intake is accepting, not storing\./)
+  t.match(stdout, `no status of the worker at ${url}: connect ECONNREFUSED`)
+  t.match(stdout, `no status of the worker at ${new URL(s3.url).origin}: `)
+  t.match(stdout, new RegExp(`^worker +${url} +no response$`, 'm'))
+  t.match(stdout, 'docs/operations/process-ends.md')
+})
 
 t.test('without addresses it says what it looked for', async (t) => {
   const env = { INTAKE_DATA_DIR: join(dataDir, 'none') }

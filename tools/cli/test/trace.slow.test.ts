@@ -95,10 +95,8 @@ t.test('records are found by their request, also by that of a repeat', async (t)
   await insert('logs', [repeat])
   await enqueue([other])
   const { records } = await trace(request_id)
-  t.same(
-    records.map(({ id, state }) => `${id} ${state}`).toSorted(),
-    [`${one.id} stored`, `${other.id} queued`].toSorted(),
-  )
+  const states = records.map(({ id, state }) => `${id} ${state}`).toSorted()
+  t.same(states, [`${one.id} stored`, `${other.id} queued`].toSorted())
   t.match(await trace(repeat.request_id), {
     records: [{ state: 'stored', id: one.id, request_id, received_at: one.received_at }],
   })
@@ -229,10 +227,8 @@ t.test('records are found by the key that the client sent', async (t) => {
     await enqueue([rows[1]!, logRow(ofSender)])
     const { records, reservations } = await traceKey('batch-1', sender)
     t.same(reservations, [{ scope: 'batches', id: parseIdentity(request.id).id }])
-    t.same(
-      records.map(({ id, state }) => `${id} ${state}`).toSorted(),
-      [`${rows[0]!.id} stored`, `${rows[1]!.id} queued`].toSorted(),
-    )
+    const states = records.map(({ id, state }) => `${id} ${state}`).toSorted()
+    t.same(states, [`${rows[0]!.id} stored`, `${rows[1]!.id} queued`].toSorted())
   })
 })
 

@@ -19,19 +19,16 @@ function shareOf(
   return verdicts.filter((verdict) => verdict === wanted).length / runs
 }
 
-t.test(
-  'the same build is hardly ever beyond the limit, however much processes differ',
-  async (t) => {
-    for (const spread of [0.01, 0.04, 0.1, 0.2]) {
-      for (const processes of [5, 6, 10]) {
-        const share = shareOf('beyond', { ratio: 1, spread, processes })
-        t.ok(share < 0.02, `${processes} processes, spread ${spread}: ${share}`)
-      }
+t.test('the same build is hardly ever beyond the limit, whatever processes differ', async (t) => {
+  for (const spread of [0.01, 0.04, 0.1, 0.2]) {
+    for (const processes of [5, 6, 10]) {
+      const share = shareOf('beyond', { ratio: 1, spread, processes })
+      t.ok(share < 0.02, `${processes} processes, spread ${spread}: ${share}`)
     }
-    t.ok(shareOf('ok', { ratio: 1, spread: 0.02 }) > 0.99)
-    t.ok(shareOf('ok', { ratio: 1, spread: 0.04 }) > 0.7)
-  },
-)
+  }
+  t.ok(shareOf('ok', { ratio: 1, spread: 0.02 }) > 0.99)
+  t.ok(shareOf('ok', { ratio: 1, spread: 0.04 }) > 0.7)
+})
 
 t.test('10 % are found, and never accepted, when processes differ by 4 %', async (t) => {
   t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.04 }) > 0.85)

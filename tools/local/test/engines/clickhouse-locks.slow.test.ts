@@ -18,55 +18,51 @@ const passwords = {
 const ask = (port: number, sql: string) =>
   askAs(`http://analyst:${passwords.analystPassword}@127.0.0.1:${port}`, sql).catch(() => undefined)
 
-t.test(
-  'no password is in what an analyst can read, from the first moment on',
-  { skip },
-  async (t) => {
-    const dataDir = createDataDir(t)
-    const [port = 0] = await freePorts(1)
-    const files = [
-      ...['config.xml', 'users.xml'].map((name) => join(dataDir, 'config', name)),
-      ...['config.xml', 'config-preprocessed.xml', 'users.xml'].flatMap((name) => [
-        join(dataDir, 'data/preprocessed_configs', name),
-        join('/proc/self/cwd/config', name),
-      ]),
-      ...['cmdline', 'environ', 'maps', 'status'].map((name) => `/proc/self/${name}`),
-      join(dataDir, 'data/status'),
-      join(dataDir, 'clickhouse.log'),
-    ]
-    const hidden = Object.values(passwords).flatMap((password) => [
-      password,
-      ...['intake', 'worker', 'reader', 'analyst'].map((user) => btoa(`${user}:${password}`)),
-    ])
-    const shown = new Map<string, number>()
-    const state = { isReady: false }
+t.test('no password is in what an analyst can read, from the first moment', { skip }, async (t) => {
+  const dataDir = createDataDir(t)
+  const [port = 0] = await freePorts(1)
+  const files = [
+    ...['config.xml', 'users.xml'].map((name) => join(dataDir, 'config', name)),
+    ...['config.xml', 'config-preprocessed.xml', 'users.xml'].flatMap((name) => [
+      join(dataDir, 'data/preprocessed_configs', name),
+      join('/proc/self/cwd/config', name),
+    ]),
+    ...['cmdline', 'environ', 'maps', 'status'].map((name) => `/proc/self/${name}`),
+    join(dataDir, 'data/status'),
+    join(dataDir, 'clickhouse.log'),
+  ]
+  const hidden = Object.values(passwords).flatMap((password) => [
+    password,
+    ...['intake', 'worker', 'reader', 'analyst'].map((user) => btoa(`${user}:${password}`)),
+  ])
+  const shown = new Map<string, number>()
+  const state = { isReady: false }
 
-    async function readAll() {
-      for (const file of files) {
-        const { status, text = '' } = (await ask(port, `SELECT file('${file}')`)) ?? {}
-        if (hidden.some((word) => text.includes(word))) t.fail(`shows a password: ${file}`)
-        if (status === 200) shown.set(file, (shown.get(file) ?? 0) + 1)
-      }
+  async function readAll() {
+    for (const file of files) {
+      const { status, text = '' } = (await ask(port, `SELECT file('${file}')`)) ?? {}
+      if (hidden.some((word) => text.includes(word))) t.fail(`shows a password: ${file}`)
+      if (status === 200) shown.set(file, (shown.get(file) ?? 0) + 1)
     }
-    async function readUntilReady() {
-      while (!state.isReady) await readAll()
-    }
+  }
+  async function readUntilReady() {
+    while (!state.isReady) await readAll()
+  }
 
-    for (const start of ['first', 'second']) {
-      state.isReady = false
-      const readers = [readUntilReady(), readUntilReady(), readUntilReady()]
-      const server = await startClickHouse({ dataDir, port, ...passwords })
-      state.isReady = true
-      await Promise.all(readers)
-      await readAll()
-      t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
-      t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
-      // Kills the server, so that the second start is like a restart by the supervisor.
-      server.kill()
-      await server.exited
-    }
-  },
-)
+  for (const start of ['first', 'second']) {
+    state.isReady = false
+    const readers = [readUntilReady(), readUntilReady(), readUntilReady()]
+    const server = await startClickHouse({ dataDir, port, ...passwords })
+    state.isReady = true
+    await Promise.all(readers)
+    await readAll()
+    t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
+    t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
+    // Kills the server, so that the second start is like a restart by the supervisor.
+    server.kill()
+    await server.exited
+  }
+})
 
 t.test('queries of analysts that never end', async (t) => {
   const said: string[] = []

@@ -33,20 +33,18 @@ t.test('without one and without apt-get, the error says in one sentence what to 
   })
 })
 
-t.test(
-  'where only the package with its tools is installed, the program is unpacked too',
-  async (t) => {
-    const system = 'export PATH=/usr/bin:/bin\n'
-    const dir = t.testdir({
-      // These programs behave as on Debian, where the package redis-server contains a link to a
-      // program in the package redis-tools.
-      'apt-get': `#!/bin/sh\n${system}
+t.test('where only the package with its tools is installed, the program is unpacked', async (t) => {
+  const system = 'export PATH=/usr/bin:/bin\n'
+  const dir = t.testdir({
+    // These programs behave as on Debian, where the package redis-server contains a link to a
+    // program in the package redis-tools.
+    'apt-get': `#!/bin/sh\n${system}
 case $1 in
   -s) echo 'Inst redis-server (5:7.0.15 Debian:12/stable [amd64])' ;;
   download) shift; for name; do touch "$name.deb"; done ;;
   *) exit 1 ;;
 esac\n`,
-      'dpkg-deb': `#!/bin/sh\n${system}
+    'dpkg-deb': `#!/bin/sh\n${system}
 mkdir -p "$3/usr/bin"
 case $2 in
   redis-server.deb) ln -s redis-check-rdb "$3/usr/bin/redis-server" ;;
@@ -54,10 +52,9 @@ case $2 in
     printf '#!/bin/sh\\necho v=7.0\\n' > "$3/usr/bin/redis-check-rdb"
     chmod +x "$3/usr/bin/redis-check-rdb" ;;
 esac\n`,
-    })
-    for (const name of ['apt-get', 'dpkg-deb']) chmodSync(`${dir}/${name}`, 0o755)
-    const cacheDir = `${dir}/cache/redis`
-    const { path } = await findRedis({ env: { PATH: dir }, cacheDir })
-    t.equal(path, `${cacheDir}/usr/bin/redis-server`)
-  },
-)
+  })
+  for (const name of ['apt-get', 'dpkg-deb']) chmodSync(`${dir}/${name}`, 0o755)
+  const cacheDir = `${dir}/cache/redis`
+  const { path } = await findRedis({ env: { PATH: dir }, cacheDir })
+  t.equal(path, `${cacheDir}/usr/bin/redis-server`)
+})

@@ -52,55 +52,51 @@ async function listen(t: Test, enginePort: number, options: { headMs?: number } 
   return { port, send, stop: () => ending.abort() }
 }
 
-t.test(
-  'the engine takes basic authentication, and no other user than the one named',
-  { skip },
-  async (t) => {
-    const engine = await ownClickHouse(t)
-    const { send } = await listen(t, engine.port)
-    const { username, password } = new URL(engine.analystUrl)
-    const right = basic(`${username}:${password}`)
-    const sql = 'SELECT currentUser()'
+t.test('the engine takes basic authentication, and only the user named', { skip }, async (t) => {
+  const engine = await ownClickHouse(t)
+  const { send } = await listen(t, engine.port)
+  const { username, password } = new URL(engine.analystUrl)
+  const right = basic(`${username}:${password}`)
+  const sql = 'SELECT currentUser()'
 
-    t.match(await send('/', right, sql), { status: 200, text: 'analyst\n' })
-    const owner = new URL(engine.url)
-    t.match(await send('/', basic(`intake:${owner.password}`), sql), {
-      status: 200,
-      text: 'intake\n',
-    })
-    const named = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
-    t.match(await send('/', named, sql), { status: 200, text: 'analyst\n' })
-    t.match(await send('/ping'), { status: 200, text: 'Ok.\n' })
+  t.match(await send('/', right, sql), { status: 200, text: 'analyst\n' })
+  const owner = new URL(engine.url)
+  t.match(await send('/', basic(`intake:${owner.password}`), sql), {
+    status: 200,
+    text: 'intake\n',
+  })
+  const named = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
+  t.match(await send('/', named, sql), { status: 200, text: 'analyst\n' })
+  t.match(await send('/ping'), { status: 200, text: 'Ok.\n' })
 
-    for (const [what, path, headers] of [
-      ['user in the URL', '/?user=default', right],
-      ['user and password in the URL', '/?user=default&password=', right],
-      ['a wrong password', '/', basic(`${username}:wrong`)],
-      ['no password', '/', basic(`${username}:`)],
-      ['the user default', '/', basic('default:')],
-      ['the user default, padded', '/', basic('default :')],
-      ['no user', '/', basic(`:${password}`)],
-      ['no colon', '/', basic(username)],
-      ['a line break', '/', basic(`${username}:${password}\r\nX-ClickHouse-User: default`)],
-      ['a line break in the user', '/', basic(`x\r\nX-ClickHouse-User: default:`)],
-      ['another scheme', '/', { authorization: `Bearer ${password}` }],
-      ['only a key', '/', { ...right, 'x-clickhouse-key': password }],
-      ['another user in the header', '/', { ...right, 'x-clickhouse-user': 'default' }],
-      ['both', '/', { ...right, ...named }],
-      ['a page of another site', '/', { ...right, 'sec-fetch-site': 'cross-site' }],
-      ['a page of another port', '/', { ...right, 'sec-fetch-site': 'same-site' }],
-    ] as const) {
-      const { status, text } = await send(path, headers, sql)
-      t.ok(status === 401 || status === 403, `${what}: ${status}`)
-      t.notMatch(text, /^(default|analyst)$/m, what)
-    }
+  for (const [what, path, headers] of [
+    ['user in the URL', '/?user=default', right],
+    ['user and password in the URL', '/?user=default&password=', right],
+    ['a wrong password', '/', basic(`${username}:wrong`)],
+    ['no password', '/', basic(`${username}:`)],
+    ['the user default', '/', basic('default:')],
+    ['the user default, padded', '/', basic('default :')],
+    ['no user', '/', basic(`:${password}`)],
+    ['no colon', '/', basic(username)],
+    ['a line break', '/', basic(`${username}:${password}\r\nX-ClickHouse-User: default`)],
+    ['a line break in the user', '/', basic(`x\r\nX-ClickHouse-User: default:`)],
+    ['another scheme', '/', { authorization: `Bearer ${password}` }],
+    ['only a key', '/', { ...right, 'x-clickhouse-key': password }],
+    ['another user in the header', '/', { ...right, 'x-clickhouse-user': 'default' }],
+    ['both', '/', { ...right, ...named }],
+    ['a page of another site', '/', { ...right, 'sec-fetch-site': 'cross-site' }],
+    ['a page of another port', '/', { ...right, 'sec-fetch-site': 'same-site' }],
+  ] as const) {
+    const { status, text } = await send(path, headers, sql)
+    t.ok(status === 401 || status === 403, `${what}: ${status}`)
+    t.notMatch(text, /^(default|analyst)$/m, what)
+  }
 
-    const { status, headers, text } = await send('/?user=analyst&password=x', {}, sql)
-    t.equal(status, 401)
-    t.match(headers['www-authenticate'], /^Basic /)
-    t.match(text, /analyst\. Send user and password by basic authentication, or in the headers/)
-  },
-)
+  const { status, headers, text } = await send('/?user=analyst&password=x', {}, sql)
+  t.equal(status, 401)
+  t.match(headers['www-authenticate'], /^Basic /)
+  t.match(text, /analyst\. Send user and password by basic authentication, or in the headers/)
+})
 
 t.test('403: a foreign web page, or a foreign name of this machine', async (t) => {
   let forwarded = 0

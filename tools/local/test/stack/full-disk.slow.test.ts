@@ -30,7 +30,7 @@ function hasEnded(pid: number) {
 }
 
 t.test(
-  'npm start survives a full disk, reports it in few lines, and loses nothing',
+  'npm start survives a full disk, reports it briefly, and loses nothing',
   { skip: mounted ? false : 'no small disk can be mounted' },
   async (t) => {
     const dataDir = join(disk, 'data')

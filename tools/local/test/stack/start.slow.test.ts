@@ -147,7 +147,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   })
 
   await t.test(
-    'another user who takes the port of an engine that died is told no password',
+    'another user who takes the port of a dead engine is told no password',
     { skip: noForeignListener },
     async (t) => {
       const { redis, clickhouse } = endpoints
@@ -212,41 +212,35 @@ t.test('SIGTERM during the start stops it with code 0', async (t) => {
   )
 })
 
-t.test(
-  'chosen ports that are in use are all reported, with the names of the settings',
-  async (t) => {
-    const ports = await Promise.all([occupy(t), occupy(t)])
-    const { exited, output } = launchStack(t, createDataDir(t), {
-      PORT: String(ports[0]),
-      GATEWAY_ADMIN_PORT: '4567',
-      CONSOLE_ADMIN_PORT: '4567',
-      S3_PORT: String(ports[1]),
-    })
-    t.strictSame(await exited, { code: 1, signal: null })
-    t.strictSame(output().trimEnd().split('\n'), [
-      `Port ${ports[0]} for the gateway cannot be used, another process is using it: set PORT to a free port.`,
-      'Port 4567 for the page cannot be used, GATEWAY_ADMIN_PORT is 4567, too: set CONSOLE_ADMIN_PORT to a free port.',
-      `Port ${ports[1]} for S3 cannot be used, another process is using it: set S3_PORT to a free port.`,
-    ])
-  },
-)
+t.test('chosen ports that are in use are all reported, with their settings', async (t) => {
+  const ports = await Promise.all([occupy(t), occupy(t)])
+  const { exited, output } = launchStack(t, createDataDir(t), {
+    PORT: String(ports[0]),
+    GATEWAY_ADMIN_PORT: '4567',
+    CONSOLE_ADMIN_PORT: '4567',
+    S3_PORT: String(ports[1]),
+  })
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.strictSame(output().trimEnd().split('\n'), [
+    `Port ${ports[0]} for the gateway cannot be used, another process is using it: set PORT to a free port.`,
+    'Port 4567 for the page cannot be used, GATEWAY_ADMIN_PORT is 4567, too: set CONSOLE_ADMIN_PORT to a free port.',
+    `Port ${ports[1]} for S3 cannot be used, another process is using it: set S3_PORT to a free port.`,
+  ])
+})
 
-t.test(
-  'a default port that is in use gives way to a free one, and the output says so',
-  async (t) => {
-    const { PORT: preset } = readConfig({})
-    // Any program may have it already.
-    await occupy(t, preset).catch(() => undefined)
-    const dataDir = createDataDir(t)
-    const { output, untilSaid } = launchStack(t, dataDir, { PORT: '' })
-    const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
-    await until('it runs', () => existsSync(`${dataDir}/endpoints.json`))
-    const port = Number(new URL(readEndpoints(dataDir).gateway).port)
-    t.not(port, preset)
-    t.match(output(), `${said}${port} this time.`)
-    await untilSaid(`127.0.0.1:${port}/api/log`)
-  },
-)
+t.test('a default port in use gives way to a free one, and the output says so', async (t) => {
+  const { PORT: preset } = readConfig({})
+  // Any program may have it already.
+  await occupy(t, preset).catch(() => undefined)
+  const dataDir = createDataDir(t)
+  const { output, untilSaid } = launchStack(t, dataDir, { PORT: '' })
+  const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
+  await until('it runs', () => existsSync(`${dataDir}/endpoints.json`))
+  const port = Number(new URL(readEndpoints(dataDir).gateway).port)
+  t.not(port, preset)
+  t.match(output(), `${said}${port} this time.`)
+  await untilSaid(`127.0.0.1:${port}/api/log`)
+})
 
 /** Listens on a port, or on any, until the end of the test. */
 async function occupy(t: Test, wanted = 0): Promise<number> {

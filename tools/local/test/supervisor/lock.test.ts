@@ -36,7 +36,7 @@ async function startHolder(kind: 'folder' | 'socket', place: string) {
 }
 
 t.test(
-  'only one of several that start at the same moment gets the lock of a killed process',
+  'only one of several that start at once gets the lock of a killed process',
   { skip: process.platform !== 'linux' && 'the file of the killed process remains' },
   async (t) => {
     const dir = t.testdir()
