@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { type ClickHouse } from '@intake/clickhouse'
 import {
   databaseOf,
   defineAnalyst,
@@ -12,6 +12,7 @@ import {
   writeAnalyst,
 } from '@intake/schema'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { limited, password } from '../../packages/schema/test/limited-analyst.ts'
@@ -162,11 +163,10 @@ async function readForbidden(owner: ClickHouse): Promise<RegExp> {
 
 /** A client of the server at `url`, whose user is the owner's. */
 function connectAs(t: Test, url: string, user: string): ClickHouse {
-  const clickhouse = createClickHouse({
+  const clickhouse = openClickHouse(t, {
     url: url.replace('intake:secret', `${user}:${passwordOf(user)}`),
     requestTimeoutMs: 60_000,
   })
-  t.teardown(() => clickhouse.close())
   return clickhouse
 }
 

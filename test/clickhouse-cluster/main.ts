@@ -13,13 +13,14 @@ import {
   untilDeleted,
   writeTombstones,
 } from '@intake/records'
-import { createClickHouse, type ClickHouseError } from '@intake/clickhouse'
+import { type ClickHouseError } from '@intake/clickhouse'
 import { inspectClickHouse, migrate, repairViews } from '@intake/schema'
 import { startRedis, startS3 } from '@intake/local'
 import { connectRedis } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { until } from '@intake/test-kit/until'
 import { countOutdated, replaceCounts } from '../../packages/records/src/counts/replace-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
@@ -32,8 +33,7 @@ const cli = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.ur
 const servers = await startCluster(t, { servers: 3, shards: 2, users: limitedUsers })
 const urls = servers.map(({ url }) => url)
 const connect = (url: string) => {
-  const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: 60_000 })
-  t.teardown(() => clickhouse.close())
+  const clickhouse = openClickHouse(t, { url, cluster, requestTimeoutMs: 60_000 })
   return clickhouse
 }
 const [first, second, third] = [connect(urls[0]!), connect(urls[1]!), connect(urls[2]!)]

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Type, type TProperties } from 'typebox'
 import { Value } from 'typebox/value'
-import { createClickHouse } from '@intake/clickhouse'
 import { refreshCounts } from '@intake/records'
-import { logRow, member, startServer, uuidV7 } from '../../packages/schema/test/fixture.ts'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
+import { insertRows, logRow, startServer, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { folder, readYaml } from './files.ts'
 
 interface EventsDashboard {
@@ -56,10 +56,9 @@ t.test('each panel counts the chosen applications, whatever their names are', as
       logRow({ id: uuidV7(time), time, received_at: time, bundle_identifier, event: 'crash' }),
     ),
   )
-  await owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await insertRows(owner, 'logs', rows)
   await refreshCounts({ reader: owner, store: owner, name: 'hours' })
-  const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
-  t.teardown(() => analyst.close())
+  const analyst = openClickHouse(t, { url: server.analystUrl, requestTimeoutMs: 60_000 })
 
   // Each row is an option of the variable. The plugin takes the first column as the option's value
   // and the second as its text.
@@ -167,8 +166,7 @@ t.test('the rule for Grafana fires for each alert that fires, and is complete', 
       (id, change, bundle_identifier, event, state, since, evaluated_at, valid_until)
       SELECT '${state}', 1, 'com.example.app', 'crash', '${state}', now64(3), now64(3), now64(3, 'UTC') + INTERVAL 1 HOUR`)
   }
-  const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
-  t.teardown(() => analyst.close())
+  const analyst = openClickHouse(t, { url: server.analystUrl, requestTimeoutMs: 60_000 })
   const rows = await analyst.query<{ id: string; fires: number }>(model.rawSql)
   const [limit] = rule.data[1].model.conditions[0].evaluator.params
   const ids = rows.filter(({ fires }) => fires > limit).map(({ id }) => id)

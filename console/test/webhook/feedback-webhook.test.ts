@@ -298,7 +298,7 @@ t.test('the first receiver of an application is told; without one, none is', asy
   const [first, second] = [await startReceiver(t), await startReceiver(t)]
   const { webhook, metrics } = await start(t, {
     receivers: [
-      { bundle: 'com.example.*', url: first.url },
+      { bundle: 'com.example.*', url: first.url, email: 'hide' },
       { bundle: 'com.example.app', url: second.url },
     ],
   })
@@ -308,5 +308,6 @@ t.test('the first receiver of an application is told; without one, none is', asy
     return /outcome="delivered"} 1/.test(counts) && /outcome="no_receiver"} 1/.test(counts)
   })
   t.equal(first.received.length, 1)
+  t.match(JSON.parse(first.received[0]!.body), { data: { email: null } }, 'as its setting says')
   t.equal(second.received.length, 0)
 })

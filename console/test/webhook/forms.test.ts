@@ -89,6 +89,11 @@ t.test('a text is cut where chats would refuse it, and what is invisible is show
     const body = write(form, { text, bundle_identifier: 'a'.repeat(255) })
     t.ok(body.length < 28_000, `${form}: ${body.length} characters`)
     t.ok(body.isWellFormed(), form)
+    t.match(
+      write(form, { text: 'a'.repeat(20_000) }),
+      'a'.repeat(1_000),
+      `${form} has its beginning`,
+    )
     t.match(write(form, { text: 'a\u202Eb' }), 'U+202E', form)
   }
 })
@@ -112,6 +117,7 @@ t.test('a message keeps to the limits of Slack, whatever was sent', async (t) =>
         blocks.map(({ type, text }) => [type, text?.text]),
       )
       t.ok(escaped(section!) <= 3_000, `${sent} ${length}`)
+      t.ok(section!.length >= Math.min(length, 500), 'it has the beginning')
       t.ok(escaped(header!) <= 150, sent)
       t.ok(section!.isWellFormed() && header!.isWellFormed())
     }

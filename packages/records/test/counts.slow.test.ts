@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError } from '@intake/clickhouse'
 import { importKeyId, limits } from '@intake/contract'
 import {
   insertRows,
@@ -22,9 +22,8 @@ import {
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
-const reader = createClickHouse({ url: server.readerUrl })
-const store = createClickHouse({ url: server.workerUrl })
-t.teardown(() => Promise.all([reader.close(), store.close()]))
+const reader = connect(t, { url: server.readerUrl })
+const store = connect(t, { url: server.workerUrl })
 
 const insert = (rows: readonly object[]) => insertRows(store, 'logs', rows)
 /** Counts with the rights that a worker has. */
@@ -473,10 +472,9 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
 // and with the memory of a real reader so short an attack proves nothing.
 t.test('values as names of one application leave the counts of another as they are', async (t) => {
   // Has a fraction of the memory that a reader has, so that a fraction of the attack is enough.
-  const small = createClickHouse({
+  const small = connect(t, {
     url: withSettings(server.url, { max_memory_usage: String(128 * 1024 * 1024) }),
   })
-  t.teardown(() => small.close())
   const arrived = '2026-11-27T00:00:00.000Z'
   const at = (n: number) => `2026-11-25T10:00:00.${String(n % 1000).padStart(3, '0')}Z`
   const evil = (n: number, fields: object) =>
@@ -487,13 +485,10 @@ t.test('values as names of one application leave the counts of another as they a
       evil(n, { device: { version_name: `${n}`.padEnd(255, 'v') } }),
     ),
     events: Array.from({ length: 20_000 }, (_, n) => evil(n, { event: `${n}${'😀'.repeat(240)}` })),
-    params: Array.from({ length: 2_000 }, (_, n) =>
-      evil(n, {
-        params: Object.fromEntries(
-          Array.from({ length: 100 }, (_value, p) => [`p${n * 100 + p}`, 1]),
-        ),
-      }),
-    ),
+    params: Array.from({ length: 2_000 }, (_, n) => {
+      const names = Array.from({ length: 100 }, (_value, p) => `p${n * 100 + p}`)
+      return evil(n, { params: Object.fromEntries(names.map((name) => [name, 1])) })
+    }),
   }
   let purchases = 0
   for (const [attack, rows] of Object.entries(attacks)) {
@@ -501,23 +496,14 @@ t.test('values as names of one application leave the counts of another as they a
       await insert(rows.slice(from, from + 2_500))
     }
     purchases += 5
-    await insert(
-      Array.from({ length: 5 }, (_, n) =>
-        event(at(n), {
-          received_at: arrived,
-          bundle_identifier: 'com.example.innocent',
-          event: 'purchase',
-        }),
-      ),
-    )
+    const innocent = { received_at: arrived, bundle_identifier: 'com.example.innocent' }
+    const purchase = { ...innocent, event: 'purchase' }
+    await insert(Array.from({ length: 5 }, (_, n) => event(at(n), purchase)))
     for (const name of countNames) {
-      await refreshCounts({ reader: small, store, name }).catch((error: unknown) => {
-        t.match(
-          error,
-          { name: 'ClickHouseError' },
-          `${attack}, ${name}: the other cannot be counted`,
-        )
-      })
+      const what = `${attack}, ${name}: the other cannot be counted`
+      await refreshCounts({ reader: small, store, name }).catch((error: unknown) =>
+        t.match(error, { name: 'ClickHouseError' }, what),
+      )
     }
     const [counted] = await owner.query(
       `SELECT (SELECT sum(events) FROM intake.hours WHERE bundle_identifier = 'com.example.innocent') AS hours,
@@ -597,10 +583,9 @@ t.test('names beyond 20,000 in a month are counted together, each time the same'
 t.test('applications whose identifiers are too large for one statement are found', async (t) => {
   const lately = '2027-01-20 00:00:00.000'
   // Cannot hold all identifiers at once.
-  const small = createClickHouse({
+  const small = connect(t, {
     url: withSettings(server.url, { max_memory_usage: String(100 * 1024 * 1024) }),
   })
-  t.teardown(() => small.close())
   const invented = 80_000
   await owner.command(
     `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, event, ver)

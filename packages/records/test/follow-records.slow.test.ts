@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { insertRows, logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import { insertRows, logRow, startServer, uuidV7 } from '../../schema/test/fixture.ts'
 import { followRecords, type FollowFilter } from '../src/index.ts'
 
 const { connect } = await startServer(t)
 const owner = connect(t)
 const insert = (rows: object[]) => insertRows(owner, 'logs', rows)
 const visibleUntil = (ms: number) =>
-  owner.insertRows({
-    table: 'watermark',
-    members: [member([{ kind: 'logs', visible_until: new Date(ms).toISOString() }])],
-    rows: 1,
-  })
+  insertRows(owner, 'watermark', [{ kind: 'logs', visible_until: new Date(ms).toISOString() }])
 const sqlTime = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, -1)
 
 const event = (receivedMs: number, fields: { ageMs?: number; [name: string]: unknown } = {}) => {

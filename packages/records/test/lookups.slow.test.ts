@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { feedbackRow, insertRows, logRow, startServer, uuidV7 } from '../../schema/test/fixture.ts'
 
 const { server, connect } = await startServer(t)
@@ -7,8 +7,7 @@ const owner = connect(t)
 // Stops merges, so that versions of a record remain in separate parts.
 await owner.command('SYSTEM STOP MERGES')
 const reader = server.unconfined === undefined ? server.analystUrl : server.url
-const analyst = createClickHouse({ url: reader })
-t.teardown(() => analyst.close())
+const analyst = openClickHouse(t, { url: reader })
 
 const day = 86_400_000
 const start = Date.parse('2026-10-05T00:00:00Z')

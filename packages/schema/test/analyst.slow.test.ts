@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { until } from '@intake/test-kit/until'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
@@ -73,8 +74,7 @@ await first.stop()
 const server = await startClickHouse(options)
 t.teardown(() => server.stop())
 const analyst = createClickHouse({ url: server.analystUrl })
-const writer = createClickHouse({ url: server.url })
-t.teardown(() => writer.close())
+const writer = openClickHouse(t, { url: server.url })
 t.teardown(() => analyst.close())
 
 t.test('intake_number, intake_text and intake_bool read what any client sends', async (t) => {
@@ -158,8 +158,7 @@ t.test('a session ends with a pause of more than 30 minutes', async (t) => {
 })
 
 t.test('a filter by application prunes through every view', async (t) => {
-  const reader = createClickHouse({ url: server.url })
-  t.teardown(() => reader.close())
+  const reader = openClickHouse(t, { url: server.url })
   for (const view of recordViews) {
     const plan = await reader.query<{ explain: string }>(
       `EXPLAIN indexes = 1 SELECT count() FROM intake.${view} WHERE bundle_identifier = 'nobody'`,

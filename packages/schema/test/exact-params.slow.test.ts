@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import t from 'tap'
 import { migrations } from '../src/migrations/index.ts'
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { type ClickHouse } from '@intake/clickhouse'
 import { inspectClickHouse, migrate, repairViews } from '../src/index.ts'
 import { logRow } from './fixture.ts'
 
 const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => server.stop())
-const clickhouse = createClickHouse({ url: server.url })
-t.teardown(() => clickhouse.close())
+const clickhouse = openClickHouse(t, { url: server.url })
 
 /**
  * Pairs of values that are inserted together. Without the migration 0008-exact-params, the second

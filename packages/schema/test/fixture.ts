@@ -3,10 +3,10 @@ import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { ownClickHouse } from '@intake/test-kit/own-services'
 import {
   ClickHouseError,
-  createClickHouse,
   type ClickHouse,
   type ClickHouseOptions,
   type RawTable,
@@ -20,11 +20,8 @@ import { migrate } from '../src/index.ts'
  */
 export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
   const server = timeZone === 'UTC' ? await ownClickHouse(t) : await startIn(t, timeZone)
-  const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
-    const clickhouse = createClickHouse({ url: server.url, ...options })
-    t.teardown(() => clickhouse.close())
-    return clickhouse
-  }
+  const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) =>
+    openClickHouse(t, { url: server.url, ...options })
   await migrate({ clickhouse: connect(t) })
   return { server, connect }
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { databaseOf, migrate, rightsXml, writeAnalyst, type Analyst } from '../src/index.ts'
 
 export const password = 'limited'
@@ -35,11 +35,7 @@ export async function startWithAnalysts(t: Test, analysts: readonly Analyst[]) {
     analystPassword: 'analyst',
   })
   t.teardown(() => server.stop())
-  const connect = (url: string) => {
-    const clickhouse = createClickHouse({ url })
-    t.teardown(() => clickhouse.close())
-    return clickhouse
-  }
+  const connect = (url: string) => openClickHouse(t, { url })
   const owner = connect(server.url)
   await migrate({ clickhouse: owner })
   for (const analyst of analysts) await writeAnalyst(owner, analyst)

@@ -2,15 +2,15 @@ import t from 'tap'
 import { deviceFields, type DeviceField } from '@intake/contract'
 import { ownClickHouse } from '@intake/test-kit/own-services'
 import { createDefinitions, definitions } from '../src/definitions/index.ts'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError } from '@intake/clickhouse'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { migrate, type Migration } from '../src/index.ts'
 import { migrations as released } from '../src/migrations/index.ts'
 import { failureOf, insertRows, logRow } from './fixture.ts'
 import { views } from './views.ts'
 
 const server = await ownClickHouse(t)
-const clickhouse = createClickHouse({ url: server.url })
-t.teardown(() => clickhouse.close())
+const clickhouse = openClickHouse(t, { url: server.url })
 
 const names = async () => {
   const rows = await clickhouse.query<{ name: string }>(
@@ -190,8 +190,7 @@ t.test('the views have the rights of their definer; analysts need none on tables
     definers,
     views.map((name) => ({ name })),
   )
-  const analyst = createClickHouse({ url: server.analystUrl })
-  t.teardown(() => analyst.close())
+  const analyst = openClickHouse(t, { url: server.analystUrl })
   t.same(await analyst.query('SELECT count() AS n FROM intake.logs'), [{ n: 0 }])
 })
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { addDeadLetter } from '@intake/records'
-import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import {
   feedbackRow,
   insertRows,
@@ -322,8 +323,7 @@ for (const timeZone of ['UTC', 'Asia/Kathmandu']) {
     await testRecipes(t, owner, 'owner')
     for (const session of timeZone === 'UTC' ? [undefined, ...timeZones] : [undefined]) {
       const url = withSettings(server.analystUrl, session ? { session_timezone: session } : {})
-      const analyst = createClickHouse({ url })
-      t.teardown(() => analyst.close())
+      const analyst = openClickHouse(t, { url })
       const [zone] = await analyst.query('SELECT timezone() AS name')
       t.same(zone, { name: session ?? 'UTC' })
       await testRecipes(t, analyst, `analyst in ${session ?? 'the zone of the profile'}`)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createClickHouse, isoTime, sqlTime } from '@intake/clickhouse'
+import { isoTime, sqlTime } from '@intake/clickhouse'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import {
   feedbackRow,
   insertRows,
@@ -67,8 +68,7 @@ t.test('views and functions return the same to every profile', async (t) => {
   ]
   const expected = new Map<string, string[]>()
   for (const profile of [{}, ...profiles]) {
-    const reader = createClickHouse({ url: withSettings(server.url, profile) })
-    t.teardown(() => reader.close())
+    const reader = openClickHouse(t, { url: withSettings(server.url, profile) })
     for (const sql of asks) {
       const lines = await reader.lines(sql)
       t.ok(lines.length > 0, sql)
@@ -81,8 +81,7 @@ t.test('views and functions return the same to every profile', async (t) => {
 
 t.test('a time survives the way to ClickHouse and back, with every profile', async (t) => {
   for (const profile of profiles) {
-    const reader = createClickHouse({ url: withSettings(server.url, profile) })
-    t.teardown(() => reader.close())
+    const reader = openClickHouse(t, { url: withSettings(server.url, profile) })
     const rows = await reader.query<{ time: string; ms: number }>(
       "SELECT {time:DateTime64(3, 'UTC')} AS time, toUnixTimestamp64Milli(time) AS ms",
       { time: sqlTime(new Date(rowTime)) },

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 import { addDeadLetter } from '@intake/records'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError } from '@intake/clickhouse'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { readInstallation, writeInstallation } from '../src/index.ts'
 import { failureOf, feedbackRow, insertRows, logRow, startServer } from './fixture.ts'
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
-const worker = createClickHouse({ url: server.workerUrl })
-t.teardown(() => worker.close())
+const worker = openClickHouse(t, { url: server.workerUrl })
 
 t.test('the worker inserts records and dead letters, and passes its /readyz check', async (t) => {
   await worker.ping()

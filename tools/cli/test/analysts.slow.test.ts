@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClickHouse } from '@intake/clickhouse'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
 import t, { type Test } from 'tap'
@@ -15,8 +15,7 @@ const intake = createIntake({ cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } })
 
 const setUpAgain = () => intake(['setup'])
 const connect = (t: Test, url: string) => {
-  const clickhouse = createClickHouse({ url })
-  t.teardown(() => clickhouse.close())
+  const clickhouse = openClickHouse(t, { url })
   return clickhouse
 }
 

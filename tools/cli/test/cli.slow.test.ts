@@ -5,11 +5,12 @@ import { Command } from 'commander'
 import t from 'tap'
 import { dayCountName, sharedCountKey } from '@intake/access'
 import { addDeadLetter } from '@intake/records'
-import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { withRedis } from '@intake/redis'
 import { endpointsFile } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { logRow } from '../../../packages/schema/test/fixture.ts'
 import { commands, define } from '../src/commands.ts'
@@ -18,8 +19,7 @@ import { main } from './services.ts'
 
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)])
-const clickhouse = createClickHouse({ url: server.url })
-t.teardown(() => clickhouse.close())
+const clickhouse = openClickHouse(t, { url: server.url })
 
 const env = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
 const intake = createIntake({ cwd: dataDir, env })

@@ -79,6 +79,11 @@ async function eraseHere(
   return report
 }
 
+async function recount(): Promise<void> {
+  for (const name of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+}
+
 const rawRows = (id: string) =>
   number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
 
@@ -219,8 +224,7 @@ t.test('names from erased events are in no count, not even in a replaced part', 
   const [mine] = logsOf(victim, 1, { event: name, params })
   const theirs = logsOf(other, 3)
   await insert('logs', [mine!, ...theirs])
-  for (const count of countNames)
-    await refreshCounts({ reader: clickhouse, store: clickhouse, name: count })
+  await recount()
   const inCounts = (text: string) =>
     number(`count() AS n FROM (
       SELECT toString(event_counts) AS counts FROM intake.hours_raw
@@ -236,21 +240,21 @@ t.test('names from erased events are in no count, not even in a replaced part', 
     await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
 })
 
+/** Stores that an alert on new crashes fires, for this stack trace. */
+const fire = (id: string, trace: string) =>
+  clickhouse.command(
+    `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
+     SELECT {id:String}, 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
+    { id, trace },
+  )
+
 t.test('a stack trace of an erased crash is in no state of an alert', async (t) => {
   const trace = (name: string) => `Error: no account for ${name}\n  at pay (app.js:1:1)`
   const crash = (name: string) =>
     logRow({ unique_user_id: name, event: 'crash', params: { stack: trace(name) } })
   await insert('logs', [crash('shown-crash'), crash('kept-crash')])
-  for (const [id, name] of [
-    ['a', 'shown-crash'],
-    ['b', 'kept-crash'],
-  ] as const) {
-    await clickhouse.command(
-      `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
-       SELECT {id:String}, 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
-      { id, trace: trace(name) },
-    )
-  }
+  await fire('a', trace('shown-crash'))
+  await fire('b', trace('kept-crash'))
   t.match(await erase('user', 'erase', 'shown-crash'), { complete: true })
   t.same(await clickhouse.query('SELECT id, detail FROM intake.alert_changes ORDER BY id'), [
     { id: 'a', detail: '' },
@@ -262,15 +266,9 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
 t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {
   const victim = user()
   const trace = `Error: no account for ${victim}`
-  await insert('logs', [
-    logRow({ unique_user_id: victim, event: 'crash', params: { stack: trace } }),
-  ])
-  const evaluate = () =>
-    clickhouse.command(
-      `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
-       SELECT 'again', 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
-      { trace },
-    )
+  const crash = { unique_user_id: victim, event: 'crash', params: { stack: trace } }
+  await insert('logs', [logRow(crash)])
+  const evaluate = () => fire('again', trace)
   await evaluate()
   t.match(await eraseHere(victim, { late: evaluate }), { complete: true, remaining: { rows: 0 } })
   t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
@@ -296,8 +294,7 @@ t.test('an erasure is not complete while a count from before it is stored', asyn
 t.test('what nobody could count makes no erasure of others incomplete', async (t) => {
   const victim = user()
   await insert('logs', logsOf(victim, 1))
-  for (const name of countNames)
-    await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+  await recount()
   // As `refreshCounts` leaves it: a former count, and a mark to try again, whose time has passed.
   await clickhouse.command(
     `INSERT INTO intake.days_raw (bundle_identifier, day, ver) VALUES ('too.large', '2026-11-20', 1)`,

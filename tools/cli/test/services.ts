@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { createObjectStore, type ObjectStore } from '@intake/object-store'
@@ -17,6 +17,7 @@ import { systemClock } from '@intake/runtime'
 import { setUp } from '@intake/schema/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
@@ -109,8 +110,7 @@ export async function startServices(
     s3: { endpoint: s3.url, ...bucket },
     acceptEmptyRedis: false,
   })
-  const clickhouse = createClickHouse({ url: server.url })
-  t.teardown(() => clickhouse.close())
+  const clickhouse = openClickHouse(t, { url: server.url })
   for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
   // Stops merges, so that every inserted row can be counted.
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {

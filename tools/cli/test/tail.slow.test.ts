@@ -1,11 +1,10 @@
 import { kill } from 'node:process'
 import { createInterface } from 'node:readline'
-import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { startApp } from '@intake/test-kit/app'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { until } from '@intake/test-kit/until'
-import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { startIntake, startServices } from './services.ts'
 
 const events = 2_000
@@ -147,12 +146,7 @@ t.test('it ends on a signal although nobody reads its output', async (t) => {
 
 t.test('it is silent about feedback that is as late as in ordinary operation', async (t) => {
   const visible_until = new Date(Date.now() - 40_000).toISOString()
-  const rows = [{ kind: 'feedback', visible_until }]
-  await clickhouse.insertRows({
-    table: 'watermark',
-    members: [gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'))],
-    rows: 1,
-  })
+  await insertRows(clickhouse, 'watermark', [{ kind: 'feedback', visible_until }])
   const tail = await startTail(t, ['--feedback'])
   const time = new Date().toISOString()
   await insert('feedback', [feedbackRow({ id: uuidV7(time), time, received_at: time })])

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '@intake/schema'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { findObstacles } from '../../src/engines/obstacles.ts'
 import { startClickHouse, type ClickHouseOptions } from '../../src/index.ts'
 
@@ -13,11 +13,7 @@ export async function startWithTables(t: Test, options: Partial<ClickHouseOption
   const dataDir = createDataDir(t)
   const server = await startClickHouse({ dataDir, port: 0, ...options })
   t.teardown(() => server.stop())
-  const connect = (url: string) => {
-    const clickhouse = createClickHouse({ url, requestTimeoutMs: 60_000 })
-    t.teardown(() => clickhouse.close())
-    return clickhouse
-  }
+  const connect = (url: string) => openClickHouse(t, { url, requestTimeoutMs: 60_000 })
   const owner = connect(server.url)
   await migrate({ clickhouse: owner })
   return { dataDir, server, owner, connect }

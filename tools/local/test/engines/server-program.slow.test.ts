@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { startStack } from '@intake/test-kit/running-stack'
 
 const engine = fileURLToPath(new URL('../../hosts/clickhouse-engine.mjs', import.meta.url))
@@ -38,8 +38,7 @@ t.test('npm start runs a clickhouse of this machine, with its users and tables',
   const dataDir = createDataDir(t)
   const CLICKHOUSE_SERVER = writeStandIn(join(dataDir, 'bin'))
   const { endpoints } = await startStack(t, { dataDir, env: { CLICKHOUSE_SERVER } })
-  const analyst = createClickHouse({ url: endpoints.analyst })
-  t.teardown(() => analyst.close())
+  const analyst = openClickHouse(t, { url: endpoints.analyst })
   t.match(await analyst.query('SELECT currentUser() AS user, count() FROM intake.logs'), [
     { user: 'analyst' },
   ])

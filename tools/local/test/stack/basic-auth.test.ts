@@ -1,12 +1,7 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  request,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-} from 'node:http'
-import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { ownClickHouse } from '@intake/test-kit/own-services'
@@ -21,34 +16,19 @@ const basic = (credentials: string) => ({
   authorization: `Basic ${Buffer.from(credentials, 'latin1').toString('base64')}`,
 })
 
-interface Reply {
-  status: number
-  headers: IncomingHttpHeaders
-  text: string
-}
-
 /** Listens in front of the engine until the test ends. Returns a function that sends requests. */
 async function listen(t: Test, enginePort: number, options: { headMs?: number } = {}) {
   const [port = 0] = await freePorts(1)
   const ending = new AbortController()
   t.teardown(() => ending.abort())
   await acceptBasicAuth({ port, enginePort, signal: ending.signal, ...options })
-  const send = (path: string, headers: OutgoingHttpHeaders = {}, body?: string) =>
-    new Promise<Reply>((resolve, reject) => {
-      const sent = request(
-        { host: '127.0.0.1', port, path, headers, method: body === undefined ? 'GET' : 'POST' },
-        (response) => {
-          let text = ''
-          response.on('data', (bytes: Buffer) => (text += bytes.toString()))
-          response.on('error', reject)
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
-          )
-        },
-      )
-      sent.on('error', reject)
-      sent.end(body)
-    })
+  const send = async (path: string, headers: OutgoingHttpHeaders = {}, body?: string) => {
+    const method = body === undefined ? 'GET' : 'POST'
+    const sent = request({ host: '127.0.0.1', port, path, headers, method }).end(body)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const { statusCode: status = 0 } = response
+    return { status, headers: response.headers, text: await textOf(response) }
+  }
   return { port, send, stop: () => ending.abort() }
 }
 

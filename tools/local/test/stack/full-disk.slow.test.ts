@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { until } from '@intake/test-kit/until'
 import { postLog } from '@intake/test-kit/post'
 import { launchStack, readEndpoints, ready } from '@intake/test-kit/running-stack'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 
 const disk = mkdtempSync(join(tmpdir(), 'intake-disk-'))
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', disk]).status === 0
@@ -93,8 +93,7 @@ t.test(
       const { redis, s3, gateway } = endpoints().pids
       return s3 !== before.pids.s3 && ![redis, s3, gateway].includes(null)
     })
-    const clickhouse = createClickHouse({ url: before.clickhouse })
-    t.teardown(() => clickhouse.close())
+    const clickhouse = openClickHouse(t, { url: before.clickhouse })
     await until('everything accepted is visible', async () => {
       const sql = "SELECT countIf(event = 'while full') AS stored FROM intake.logs"
       const [row] = await clickhouse.query<{ stored: number }>(sql)
