@@ -131,8 +131,9 @@ t.test('a lower rate keeps some devices of a higher one, as many as it says', as
   t.ok(Math.abs(many.size - 10_000) < 500, `${many.size} of 20,000`)
 })
 
-t.test('the share of a device is the same in either case of its UUID', async (t) => {
+t.test('the share of a device is its MurmurHash3, in either case of its UUID', async (t) => {
   const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+  t.equal(deviceShare(uuid) * 2 ** 32, 2_147_059_672)
   t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
 })
 
