@@ -25,6 +25,7 @@ const atOnceBytes = 64 * 1024
 const withoutTurnBytes = 16 * 1024
 /** Gzip data ends with the size after decompression, modulo 2^32, in four bytes (RFC 1952). */
 const sizeBytes = 4
+const damageCodes: ReadonlySet<unknown> = new Set(['Z_DATA_ERROR', 'Z_BUF_ERROR'])
 
 /**
  * Decompresses gzip. A large body is decompressed in chunks, and only up to the first chunk that
@@ -55,7 +56,8 @@ export async function gunzip(
       if (!chunks.add(chunk)) throw tooLarge(bytesMax)
     }
   } catch (cause) {
-    if (cause instanceof IntakeError) throw cause
+    // Any other error is no fault of the body: a client must not discard its records because of it.
+    if (!damageCodes.has((cause as { code?: unknown }).code)) throw cause
     throw new IntakeError('invalid_encoding', 'The gzip stream is damaged or cut short.', { cause })
   }
   return chunks.concat()

@@ -5,7 +5,14 @@ import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
 import { rowJson, type PrintJson, checkJson } from '@intake/json'
 import { type Turns } from '@intake/http-edge'
 import { requireApiKey, requireLease } from '../request.ts'
-import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
+import {
+  invalidPart,
+  omit,
+  ParserError,
+  readParts,
+  type FormParts,
+  type Omitted,
+} from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
 import { examineUpload, type AttachmentRules, type Upload } from './upload.ts'
@@ -97,8 +104,8 @@ async function readForm(
     if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
     throw new IntakeError('invalid_multipart', watch.reason() ?? detail)
-  } catch (cause) {
-    throw asRefusal(cause, watch?.reason())
+  } catch (error) {
+    throw error instanceof ParserError ? refusalOf(error, watch?.reason()) : error
   } finally {
     watch?.close()
     // Discards the rest of a refused form, so that the client can read the response.
@@ -107,8 +114,7 @@ async function readForm(
   }
 }
 
-function asRefusal(cause: unknown, reason = 'The form cannot be parsed.'): IntakeError {
-  if (cause instanceof IntakeError) return cause
+function refusalOf({ cause }: ParserError, reason = 'The form cannot be parsed.'): IntakeError {
   const { code = '' } = cause as { code?: string }
   if (partsLimits.has(code)) {
     return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)

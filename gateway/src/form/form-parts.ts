@@ -21,9 +21,24 @@ export interface Omitted {
   bytes: number
 }
 
+/** Its `cause` is an error of the parser: the form is malformed, or not complete. */
+export class ParserError extends Error {}
+
 /**
- * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`; and the
- * errors of the parser
+ * Makes the errors of the parser `ParserError`s. They have no common code, and any other error is
+ * no fault of the form: the client must keep it.
+ */
+async function* fromParser<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  try {
+    yield* items
+  } catch (cause) {
+    throw new ParserError('the form cannot be parsed', { cause })
+  }
+}
+
+/**
+ * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`
+ * @throws {ParserError}
  */
 export async function readParts(
   request: FastifyRequest,
@@ -33,11 +48,12 @@ export async function readParts(
   const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
   const readPayload = createTextReader(lease)
   const readText = createTextReader(lease)
-  for await (const part of request.parts()) {
+  for await (const part of fromParser(request.parts())) {
     parts.count++
     // With `isPartAFile` the parser emits every part as a file. Only the compiler needs this check.
     if (part.type !== 'file') continue
-    const { file, filename } = part
+    const { filename } = part
+    const file = fromParser(part.file)
     const name = nameOf(part)
     if (name === 'payload') {
       if (filename !== undefined) throw invalidPart('/payload', 'must be a text part, not a file')

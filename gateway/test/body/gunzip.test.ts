@@ -59,6 +59,20 @@ t.test('a body that expands over the maximum is refused, whatever it claims', as
   await t.rejects(unzip(gzipSync('x'.repeat(101)), 100), { code: 'body_too_large' })
 })
 
+t.test('a fault of the gateway while it decompresses is no fault of the body', async (t) => {
+  const fault = new TypeError('a fault')
+  for (const length of [10, 300_000]) {
+    const unzipping = gunzip(gzipSync(noise(length)), {
+      bytesMax: mib,
+      takeTurn,
+      onChunk() {
+        throw fault
+      },
+    })
+    await t.rejects(unzipping, fault, `${length} bytes`)
+  }
+})
+
 t.test('a body that may take long, however small it becomes, waits for a turn', async (t) => {
   const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff])
   const small = gzipSync('{}')

@@ -1,3 +1,4 @@
+import { Hash } from 'node:crypto'
 import t from 'tap'
 import { limits } from '@intake/contract'
 import { feedbackPayload, images, startGateway } from '../support.ts'
@@ -171,3 +172,13 @@ for (const [what, forms] of malformed) {
     t.equal(gateway.frames.feedback.length, 0)
   })
 }
+
+t.test('500 for a fault of the gateway while it reads a form: the client keeps it', async (t) => {
+  const gateway = await startGateway(t)
+  t.intercept(Hash.prototype, 'update', {
+    value() {
+      throw new TypeError('a fault')
+    },
+  })
+  t.match(await send(gateway, [payload(), png]), refusal(500, 'internal_error'))
+})

@@ -135,7 +135,9 @@ const emptyBody =
 function parse(parser: (text: string) => unknown, text: string): unknown {
   try {
     return parser(text)
-  } catch {
+  } catch (error) {
+    // A `RangeError` is thrown for thousands of levels.
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
     if (text === '') throw new IntakeError('invalid_json', emptyBody)
     // The parser's message repeats part of the input, so it is not passed on.
     const place = describeSyntaxError(text)

@@ -160,3 +160,13 @@ t.test('the members and elements of the largest entry are known', async (t) => {
   t.equal(parse('{"a":1,"logs":[{"b":1},{"c":[1,2,{}],"d":3},4]}').entryNodes, 6)
   t.equal(parse('{"a":{"b":1}}').entryNodes, 0)
 })
+
+t.test('a fault of the parser itself is not reported as invalid JSON', async (t) => {
+  const fault = new TypeError('a fault')
+  t.intercept(JSON, 'parse', {
+    value() {
+      throw fault
+    },
+  })
+  t.throws(() => parseJson(Buffer.from('{}'), { nodesMax: 10, charge: () => {} }), fault)
+})
