@@ -1,4 +1,4 @@
-import { feedbackPayload, post, secret, type TestGateway } from './support.ts'
+import { feedbackPayload, post, requireDocumented, secret, type TestGateway } from './support.ts'
 
 export type Part = [
   name: string,
@@ -43,6 +43,7 @@ export async function send(
     },
     payload: Buffer.concat([...chunks, `--${boundary}--\r\n`].map((chunk) => Buffer.from(chunk))),
   })
+  requireDocumented('/api/feedback', response)
   return { status: response.statusCode, body: response.json() }
 }
 

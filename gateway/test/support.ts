@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
 import { GatewayConfig } from '@intake/config'
-import { limits, type IntakeError, type RecordKind } from '@intake/contract'
+import { limits, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
+import { refusalsOf, type OperationId } from '@intake/contract/openapi'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
@@ -268,12 +269,40 @@ type Payload = string | object | Buffer
  *
  * @param more further headers, or others than `headers`
  */
-export const post = (
+export async function post(
   { app }: Pick<TestGateway, 'app'>,
   url: string,
   payload: Payload,
   more: Record<string, string> = {},
-) => app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+) {
+  const response = await app.inject({
+    method: 'POST',
+    url,
+    headers: { ...headers, ...more },
+    payload,
+  })
+  requireDocumented(url, response)
+  return response
+}
+
+/** The names of the operations in `/openapi.json`, by path. */
+export const operations = {
+  '/api/log': 'createLog',
+  '/api/log/batch': 'createLogBatch',
+  '/api/feedback': 'createFeedback',
+} as const
+
+/** Every test that provokes an error also checks that the document names it for the operation. */
+export function requireDocumented(
+  url: string,
+  { statusCode, body }: { statusCode: number; body: string },
+): void {
+  const operation = (operations as Partial<Record<string, OperationId>>)[url]
+  if (statusCode < 400 || operation === undefined) return
+  const { code } = JSON.parse(body) as { code: ErrorCode }
+  const codes = refusalsOf(operation).get(statusCode) ?? []
+  if (!codes.includes(code)) throw new Error(`/openapi.json has no ${code} for ${operation}`)
+}
 
 export const sendLog = (
   gateway: Pick<TestGateway, 'app'>,

@@ -1,3 +1,7 @@
+/** The operations of `/openapi.json`. */
+export const operationIds = ['createLog', 'createLogBatch', 'createFeedback'] as const
+export type OperationId = (typeof operationIds)[number]
+
 interface Row {
   status: number
   title: string
@@ -5,8 +9,8 @@ interface Row {
   retryAfterSeconds?: number
   /** Set if the refusal protects the service: its records count as shed. */
   isShed?: true
-  /** Set if no request to a documented operation gets it. */
-  isUndocumented?: true
+  /** The operations whose responses can have it as their code; default: all. */
+  operations?: readonly OperationId[]
   /**
    * Set if the response has no rate limit headers: `@intake/http-edge` sends it, or it is sent
    * before the limit of the API key is checked.
@@ -14,13 +18,17 @@ interface Row {
   isUnlimited?: true
 }
 
+const feedback = { operations: ['createFeedback'] } as const
+/** No documented operation responds with it, but the result of an entry or another path may. */
+const none = { operations: [] } as const
+
 /** The statuses after which the same request can succeed later. */
 const retryStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 const catalogue = {
   invalid_json: { status: 400, title: 'The JSON cannot be parsed' },
   invalid_encoding: { status: 400, title: 'Not valid UTF-8, or not valid gzip' },
-  invalid_multipart: { status: 400, title: 'The multipart body is malformed' },
+  invalid_multipart: { status: 400, title: 'The multipart body is malformed', ...feedback },
   invalid_request: { status: 400, title: 'A field is missing or invalid' },
   malformed_http: { status: 400, title: 'The request is not valid HTTP' },
   unauthorized: { status: 401, title: 'No valid API key', isUnlimited: true },
@@ -35,35 +43,48 @@ const catalogue = {
     title: 'Pages of this origin may not send with this API key',
     isUnlimited: true,
   },
-  not_found: { status: 404, title: 'No such path', isUndocumented: true },
-  method_not_allowed: {
-    status: 405,
-    title: 'Method not allowed on this path',
-    isUndocumented: true,
-  },
+  not_found: { status: 404, title: 'No such path', ...none },
+  method_not_allowed: { status: 405, title: 'Method not allowed on this path', ...none },
   preflight_refused: {
     status: 405,
     title: 'Web pages of other origins may not send: CORS_ORIGINS is not set',
-    isUndocumented: true,
+    ...none,
   },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   body_too_large: { status: 413, title: 'The body is too large' },
-  attachment_too_large: { status: 413, title: 'An attachment is too large' },
-  attachment_too_many_pixels: { status: 413, title: 'An attachment has too many pixels' },
-  too_many_attachments: { status: 413, title: 'Too many attachments' },
+  attachment_too_large: { status: 413, title: 'An attachment is too large', ...feedback },
+  attachment_too_many_pixels: {
+    status: 413,
+    title: 'An attachment has too many pixels',
+    ...feedback,
+  },
+  too_many_attachments: { status: 413, title: 'Too many attachments', ...feedback },
   unsupported_media_type: { status: 415, title: 'Unsupported content type' },
   unsupported_encoding: { status: 415, title: 'Unsupported content encoding' },
-  attachment_not_an_image: { status: 415, title: 'An attachment is not an accepted image' },
-  attachment_unreadable: { status: 415, title: 'The structure of an attachment cannot be read' },
+  attachment_not_an_image: {
+    status: 415,
+    title: 'An attachment is not an accepted image',
+    ...feedback,
+  },
+  attachment_unreadable: {
+    status: 415,
+    title: 'The structure of an attachment cannot be read',
+    ...feedback,
+  },
   expectation_failed: { status: 417, title: 'Unsupported Expect header', isUnlimited: true },
   idempotency_key_reused: {
     status: 422,
     title: 'The idempotency key was used for another payload',
   },
-  id_time_out_of_range: { status: 422, title: 'The time in the id is outside the accepted window' },
+  id_time_out_of_range: {
+    status: 422,
+    title: 'The time in the id is outside the accepted window',
+    operations: ['createLog', 'createFeedback'],
+  },
   duplicate_id: {
     status: 422,
     title: 'An earlier entry of this batch has the same id and other content',
+    ...none,
   },
   rate_limited: { status: 429, title: 'Too many requests or records' },
   budget_exhausted: { status: 429, title: 'The API key has used up its budget for this day (UTC)' },
@@ -102,6 +123,7 @@ const catalogue = {
     title: 'The attachment store is unavailable; not stored',
     retryAfterSeconds: 5,
     isShed: true,
+    ...feedback,
   },
   outcome_unknown: { status: 503, title: 'The record may or may not have been stored' },
 } as const satisfies Record<string, Row>

@@ -3,6 +3,9 @@ import { describeOperations, parameters, type DocumentedLimits } from './operati
 import { headers, responses } from './responses.ts'
 import { schemas } from './schemas.ts'
 
+export type { OperationId } from '../errors.ts'
+export { refusalsOf } from './responses.ts'
+
 const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(manifest) as { version: string }
 

@@ -1,4 +1,10 @@
-import { errorCatalogue, IntakeError, type ErrorCode } from '../errors.ts'
+import {
+  errorCatalogue,
+  IntakeError,
+  operationIds,
+  type ErrorCode,
+  type OperationId,
+} from '../errors.ts'
 import { problem } from '../problem.ts'
 
 const integer = { type: 'integer', format: 'int32' }
@@ -25,11 +31,15 @@ const referTo = (names: readonly (keyof typeof headers)[]) =>
 
 const rateHeaders = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
 
-const codesByStatus = new Map<number, ErrorCode[]>()
-for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
-  const { status, isUndocumented } = errorCatalogue[code]
-  if (isUndocumented) continue
-  codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code])
+/** The codes with which an operation can refuse a request, by status. */
+export function refusalsOf(operation: OperationId): Map<number, ErrorCode[]> {
+  const found = new Map<number, ErrorCode[]>()
+  for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+    const { status, operations = operationIds } = errorCatalogue[code]
+    if (!operations.includes(operation)) continue
+    found.set(status, [...(found.get(status) ?? []), code])
+  }
+  return found
 }
 
 const requestId = '5b3d5c2e-6f0a-4f7e-9a63-0d1c0b1f6a52'
@@ -54,26 +64,35 @@ function errorResponse(codes: readonly ErrorCode[]) {
   }
 }
 
-/** The error responses, by component name. */
-export const responses = {
-  ...Object.fromEntries(
-    [...codesByStatus].map(([status, codes]) => [`Error${status}`, errorResponse(codes)]),
-  ),
-  ErrorOther: {
-    ...errorResponse([]),
-    description: 'Any other error. If a proxy sent it, it may have another body.',
-  },
+const other = {
+  ...errorResponse([]),
+  description: 'Any other error. If a proxy sent it, it may have another body.',
 }
 
-/** The responses that every operation can have in addition to its own, by status. */
-export const errorResponses = {
-  ...Object.fromEntries(
-    [...codesByStatus.keys()].map((status) => [
-      String(status),
-      { $ref: `#/components/responses/Error${status}` },
-    ]),
-  ),
-  default: { $ref: '#/components/responses/ErrorOther' },
+/** The error responses, by component name. */
+export const responses: Record<string, typeof other> = {}
+
+/** The component of each list of codes: operations with the same codes share it. */
+const names = new Map<string, string>()
+for (const operation of operationIds) {
+  for (const [status, codes] of refusalsOf(operation)) {
+    if (names.has(String(codes))) continue
+    const usual = `Error${status}`
+    const name = usual in responses ? usual + operation.replace('create', '') : usual
+    names.set(String(codes), name)
+    responses[name] = errorResponse(codes)
+  }
+}
+responses['ErrorOther'] = other
+
+/** The error responses of an operation, by status. */
+export function errorResponses(operation: OperationId): Record<string, { $ref: string }> {
+  const refer = (name: string) => ({ $ref: `#/components/responses/${name}` })
+  const own = [...refusalsOf(operation)].map(([status, codes]) => [
+    status,
+    refer(names.get(String(codes)) as string),
+  ])
+  return { ...Object.fromEntries(own), default: refer('ErrorOther') }
 }
 
 export function success(options: { description: string; schema: string; example: object }) {
