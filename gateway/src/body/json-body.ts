@@ -112,6 +112,14 @@ async function parseLarge(
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
     takeTurn: (work) => turns.take(apiKey.id, work),
+    takePooled(work) {
+      const turn = turns.takePooled(apiKey.id, () => {
+        if (request.exchange?.isOver !== true) return work()
+        throw new IntakeError('malformed_http', 'The client has disconnected.')
+      })
+      // The body stays in memory until its turn, even if the client disconnects.
+      return lease.retainWhile(turn)
+    },
     onChunk(chunk) {
       // The first chunk names the device, so a request that is refused is decompressed no further.
       if (isFirst) limiter.requireShare(apiKey, chunk)

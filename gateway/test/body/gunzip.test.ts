@@ -10,11 +10,12 @@ const mib = 1024 * 1024
 const noise = (length: number) => randomBytes(length).toString('base64').slice(0, length)
 
 const takeTurn: TakeTurn = async (work) => work()
+const takePooled = (work: () => Promise<void>) => work()
 
 async function unzip(body: Buffer, bytesMax = mib) {
   let bytes = 0
   const onChunk = ({ length }: Buffer) => void (bytes += length)
-  const json = await gunzip(body, { bytesMax, takeTurn, onChunk })
+  const json = await gunzip(body, { bytesMax, takeTurn, takePooled, onChunk })
   return { text: json.toString(), bytes }
 }
 
@@ -65,6 +66,7 @@ t.test('a fault of the gateway while it decompresses is no fault of the body', a
     const unzipping = gunzip(gzipSync(noise(length)), {
       bytesMax: mib,
       takeTurn,
+      takePooled,
       onChunk() {
         throw fault
       },
@@ -73,30 +75,53 @@ t.test('a fault of the gateway while it decompresses is no fault of the body', a
   }
 })
 
-t.test('a body that may take long, however small it becomes, waits for a turn', async (t) => {
+t.test('a body that may take long, however small it becomes, waits for its turns', async (t) => {
   const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff])
   const small = gzipSync('{}')
   const header = small.subarray(0, 10)
-  for (const [blocks, way] of [
-    [1_000, 'at once'],
-    [10_000, 'in a turn'],
-    [20_000, 'in the thread pool'],
+  for (const [blocks, inLoop, inPool] of [
+    [800, 0, 0],
+    [1_000, 1, 0],
+    [10_000, 1, 0],
+    [20_000, 0, 2],
+    [100_000, 0, 8],
   ] as const) {
     const empty = Array.from({ length: blocks }, () => emptyBlock)
     const body = Buffer.concat([header, ...empty, small.subarray(10)])
-    let announced = 0
-    let turns = 0
-    const unzipping = gunzip(body, {
+    const turns = { inLoop: 0, inPool: 0 }
+    let running = 0
+    const json = await gunzip(body, {
       bytesMax: mib,
       async takeTurn(work) {
-        turns++
+        turns.inLoop++
         await new Promise(setImmediate)
         return work()
       },
-      onChunk: () => announced++,
+      async takePooled(work) {
+        turns.inPool++
+        t.equal(++running, 1)
+        await work()
+        running--
+      },
+      onChunk: () => {},
     })
-    t.equal(announced > 0, way === 'at once', `${body.length} bytes`)
-    t.equal(turns > 0, way === 'in a turn', `${body.length} bytes`)
-    t.equal((await unzipping).toString(), '{}')
+    t.same(turns, { inLoop, inPool }, `${body.length} bytes`)
+    t.equal(json.toString(), '{}')
   }
+})
+
+t.test('a body is decompressed no further when its turn is refused', async (t) => {
+  const gone = new Error('gone')
+  let turns = 0
+  const unzipping = gunzip(gzipSync(noise(900_000)), {
+    bytesMax: mib,
+    takeTurn,
+    async takePooled(work) {
+      if (++turns === 3) throw gone
+      await work()
+    },
+    onChunk: () => {},
+  })
+  await t.rejects(unzipping, gone)
+  t.equal(turns, 3)
 })

@@ -15,6 +15,11 @@ export interface Turns {
    * wait.
    */
   takeLong: TakeTurnOf
+  /**
+   * For work in the thread pool, of which one piece runs at a time. More threads would take the CPU
+   * from the event loop. The promise of the work must settle in any case.
+   */
+  takePooled: <Result>(account: string, work: () => Promise<Result>) => Promise<Result>
 }
 
 type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
@@ -30,7 +35,30 @@ const pauseMsMax = 200
  * work.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
-  return { take: createQueue(clock), takeLong: createQueue(clock) }
+  return { take: createQueue(clock), takeLong: createQueue(clock), takePooled: createPool() }
+}
+
+function createPool(): Turns['takePooled'] {
+  const waiting = createRoundRobin<() => Promise<void>>()
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    isRunning = true
+    for (let work = waiting.next(); work !== undefined; work = waiting.next()) await work()
+    isRunning = false
+  }
+
+  return (account, work) =>
+    new Promise((resolve, reject) => {
+      waiting.add(account, async () => {
+        try {
+          resolve(await work())
+        } catch (error) {
+          reject(error)
+        }
+      })
+      if (!isRunning) void run()
+    })
 }
 
 function createQueue(clock: Clock): TakeTurnOf {

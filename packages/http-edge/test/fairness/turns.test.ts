@@ -26,3 +26,25 @@ t.test('a short task does not wait for the long tasks of others', async (t) => {
   await Promise.all(long)
   t.ok(order.indexOf('short') <= 1, order.join(' '))
 })
+
+t.test('one piece of pooled work runs at a time, and accounts take turns', async (t) => {
+  const turns = createTurns()
+  const order: string[] = []
+  let running = 0
+  const work = (name: string) => async () => {
+    t.equal(++running, 1)
+    await new Promise(setImmediate)
+    order.push(name)
+    running--
+    if (name === 'a2') throw new Error('a fault')
+  }
+  const done = await Promise.allSettled([
+    ...['a1', 'a2', 'a3'].map((name) => turns.takePooled('a', work(name))),
+    turns.takePooled('b', work('b1')),
+  ])
+  t.same(order, ['a1', 'a2', 'b1', 'a3'])
+  t.same(
+    done.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+})
