@@ -226,6 +226,18 @@ t.test('claimed frames that were not handed out are released at the end', async 
   await untilEmpty(redis)
 })
 
+t.test('a batch that is completed after the end claims no further frames', async (t) => {
+  const { producer } = produce(t)
+  for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take({ ...wide, framesMax: 8 })
+  consumer.close()
+  await batch?.complete()
+  t.match(await readBacklog(), { waiting: 32, active: 0 })
+  const { consumer: next } = createConsumer(t)
+  await (await next.take(wide))?.complete()
+})
+
 t.test('queue_unavailable before the deadline if Redis was never reached', async (t) => {
   const redis = openRedis(t, { url: 'redis://127.0.0.1:1' }, 'producer')
   const producer = createProducer(t, redis)

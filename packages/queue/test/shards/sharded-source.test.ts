@@ -87,6 +87,24 @@ t.test('several shards look like one queue', async (t) => {
   t.same(await source.peek(), { count: 0, oldest: undefined })
 })
 
+t.test('a shard that is listed while the source closes is not opened', async (t) => {
+  const opened: number[] = []
+  let list: (shards: number[]) => void = () => {}
+  const source = createShardedSource({
+    open(shard) {
+      opened.push(shard)
+      return createShard(shard, 0).source
+    },
+    list: () => new Promise((resolve) => (list = resolve)),
+    onError: () => {},
+    clock: createTestClock(),
+  })
+  await source.close()
+  list([0, 1])
+  await new Promise(setImmediate)
+  t.same(opened, [0])
+})
+
 t.test('a queue has postponed jobs if one of its shards has', async (t) => {
   const { source } = await open([0, 1])
   t.equal(await source.hasPostponed(), false)
