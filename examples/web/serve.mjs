@@ -9,22 +9,24 @@ const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
 const files = { '/': 'index.html', '/page.js': 'page.js', '/style.css': 'style.css' }
 
 /**
- * Creates an HTTP server for the example.
+ * Creates an HTTP server for the example. It responds 500 for a file that cannot be read.
  *
  * @returns the server, which does not listen yet
  */
-export async function createSite() {
+export async function createSite(folder = new URL('.', import.meta.url)) {
   const client = await bundleWeb()
-  return createServer(async (request, response) => {
+  return createServer((request, response) => {
     const path = request.url?.split('?', 1)[0] ?? ''
     const name = files[path]
     if (path !== '/client.js' && name === undefined) {
       response.writeHead(404).end()
       return
     }
-    const body = name === undefined ? client : await readFile(new URL(name, import.meta.url))
     const type = types[(name ?? path).split('.').at(-1)]
-    response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body)
+    const send = (/** @type {string | Buffer} */ body) =>
+      response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body)
+    if (name === undefined) send(client)
+    else readFile(new URL(name, folder)).then(send, () => response.writeHead(500).end())
   })
 }
 
