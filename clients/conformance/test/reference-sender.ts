@@ -338,7 +338,7 @@ export function createReferenceSender(options: {
   function outcomeOf(status: number, headers: Headers, text: string): Outcome {
     if (status === 403 && text.includes('"key_suspended"')) {
       const drops = flaw === 'drops when its key is suspended'
-      return { kind: drops ? 'refused' : 'unauthorized' }
+      return drops ? { kind: 'refused' } : later(headers)
     }
     if (status === 401) {
       if (flaw === 'drops when its key is revoked') return { kind: 'refused' }

@@ -89,6 +89,24 @@ t.test('401 stops, keeps everything, and the next start sends it', async (t) => 
   t.equal(host.server.rows.size, 1)
 })
 
+t.test('a suspended key is tried again after Retry-After, without a restart', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  const problem = {
+    status: 403,
+    body: JSON.stringify({ code: 'key_suspended' }),
+    retryAfter: '300',
+  }
+  host.server.faults.push(problem, problem)
+  client.log('kept')
+  await host.time.advance(290_000)
+  t.equal(host.server.requests.length, 1)
+  t.match(client.stats(), { stopped: false, lastError: { code: 'key_suspended' } })
+  await host.time.advance(1_000_000)
+  t.equal(host.server.requests.length, 3)
+  t.equal(host.server.rows.size, 1)
+})
+
 t.test('500 is tried three times, then the others go on', async (t) => {
   const host = createHost()
   const client = host.start({ batchEntriesMax: 1 })

@@ -194,6 +194,6 @@ export function codeOf({ status, code: given }: Fault): string | undefined {
 export function retryAfterOf(fault: Fault): string | undefined {
   if (fault.retryAfter !== undefined) return String(fault.retryAfter)
   const known = errorCatalogue[codeOf(fault) as keyof typeof errorCatalogue]
-  const isRetryable = known?.retryable ?? fault.status === 503
-  return isRetryable ? '1' : undefined
+  if (known === undefined) return fault.status === 503 ? '1' : undefined
+  return known.retryable ? '1' : known.retryAfterSeconds?.toString()
 }

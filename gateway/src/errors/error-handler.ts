@@ -86,12 +86,10 @@ function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { retryable, status } = errorCatalogue[error.code]
+  const { retryAfterSeconds: usual, status } = errorCatalogue[error.code]
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
-  if (retryable && !reply.hasHeader('retry-after')) {
-    const seconds =
-      error.retryAfterSeconds ?? spread(errorCatalogue[error.code].retryAfterSeconds ?? 1)
-    reply.header('retry-after', String(seconds))
+  if (usual !== undefined && !reply.hasHeader('retry-after')) {
+    reply.header('retry-after', String(error.retryAfterSeconds ?? spread(usual)))
   }
   const body = JSON.stringify(problem(error, request.id))
   reply.code(status).type(problemType).serializer(asIs)

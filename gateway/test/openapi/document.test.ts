@@ -88,7 +88,7 @@ t.test('a status with Retry-After has it in the document', async (t) => {
   const retryable = Object.entries(components.responses)
     .filter(([, response]) => 'Retry-After' in response.headers)
     .map(([name]) => name)
-  t.same(retryable, ['Error408', 'Error429', 'Error503', 'Error503Feedback'])
+  t.same(retryable, ['Error403', 'Error408', 'Error429', 'Error503', 'Error503Feedback'])
 })
 
 t.test('the document has the headers of requests and responses', async (t) => {

@@ -5,7 +5,10 @@ export type OperationId = (typeof operationIds)[number]
 interface Row {
   status: number
   title: string
-  /** Seconds after which a client may retry, if an error does not say it itself; default 1. */
+  /**
+   * Seconds after which a client may retry, if an error does not say it itself; default: 1 if it is
+   * retryable.
+   */
   retryAfterSeconds?: number
   /** Set if the refusal protects the service: its records count as shed. */
   isShed?: true
@@ -36,6 +39,7 @@ const catalogue = {
   key_suspended: {
     status: 403,
     title: 'The API key is suspended; keep the records',
+    retryAfterSeconds: 300,
     isUnlimited: true,
   },
   origin_not_allowed: {
@@ -136,10 +140,11 @@ interface ErrorType extends Row {
 }
 
 export const errorCatalogue = Object.fromEntries(
-  Object.entries<Row>(catalogue).map(([code, row]) => [
-    code,
-    { ...row, retryable: retryStatuses.has(row.status) },
-  ]),
+  Object.entries<Row>(catalogue).map(([code, row]) => {
+    const retryable = retryStatuses.has(row.status)
+    const { retryAfterSeconds = retryable ? 1 : undefined } = row
+    return [code, { ...row, retryAfterSeconds, retryable }]
+  }),
 ) as Readonly<Record<ErrorCode, ErrorType>>
 
 /** `pointer` is a JSON pointer (RFC 6901); `detail` never contains the field's value. */

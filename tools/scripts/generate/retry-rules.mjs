@@ -14,8 +14,8 @@ function retryRules() {
   return [
     {
       name: 'retryStatuses',
-      about: 'Statuses after which the same request can succeed later.',
-      values: statusesOf(({ retryable }) => retryable),
+      about: 'Statuses below 500 after which the same request can succeed later.',
+      values: statusesOf(({ retryable, status }) => retryable && status < 500),
     },
     {
       name: 'settingStatuses',

@@ -259,7 +259,7 @@ export const refusals: ConformanceCase[] = [
   staysAt(307),
   stopsFor('stops when its key is revoked', revoked),
   keepsThrough('keeps everything when its key is revoked, and sends it with a new one', revoked),
-  stopsFor('stops when its key is suspended', suspended),
+  stopsFor('sends nothing for some minutes when its key is suspended', suspended),
   keepsThrough('keeps everything while its key is suspended, and sends it later', suspended),
   {
     title: 'does not send an id again that is out of range',

@@ -112,6 +112,11 @@ export const retries: ConformanceCase[] = [
     { status: 429, code: 'budget_exhausted' },
     1,
   ),
+  obeysRetryAfter(
+    'sends again after Retry-After, without a restart, when its key was suspended',
+    { status: 403, code: 'key_suspended' },
+    2,
+  ),
   {
     title: 'lets no new event pass a Retry-After',
     async run(trial) {

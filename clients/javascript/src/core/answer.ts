@@ -78,7 +78,7 @@ export const attemptRequest = async (
   let unsettled: Sent | undefined
   if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
   if (!isSuccess && refuse(text, client.refused)) unsettled = {}
-  else if (code && isAboutSettings(status)) client.stopReason = code
+  else if (code && isAboutSettings(status) && !retryAfterMs) client.stopReason = code
   if (status === 500) entry.failures++
   if (unsettled || !isSuccess)
     client.lastFailure = {

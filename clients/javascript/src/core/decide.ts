@@ -32,8 +32,9 @@ export const resultsOf = (list: unknown): Result[] =>
 
 /**
  * Whether the status of a failed request is about the URL or the API key, not about the records. If
- * the response has an error code, nothing will be accepted until someone changes a setting. Without
- * an error code the response comes from a proxy, and a later request may reach the gateway.
+ * the response has an error code, nothing will be accepted until someone changes a setting, perhaps
+ * after `Retry-After`. Without an error code the response comes from a proxy, and a later request
+ * may reach the gateway.
  */
 export const isAboutSettings = (status: number): boolean => settingStatuses.includes(status)
 

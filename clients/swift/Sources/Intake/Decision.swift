@@ -14,21 +14,22 @@ enum Decision {
 
   /// Decides what to do after a failed request. A 4xx about the records is final, even if this
   /// release does not know its error code. A 4xx about the URL or the API key (one of
-  /// `settingStatuses`) stops sending if the response has an error code. A response without a code
-  /// is from a proxy. A later request may pass the proxy and reach the gateway, so the request is
-  /// retried.
+  /// `settingStatuses`) stops sending if the response has an error code and no `Retry-After`. A
+  /// response without a code is from a proxy. A later request may pass the proxy and reach the
+  /// gateway, so the request is retried.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
   /// - code: the error code in the response; nil if the response is not Intake's
-  init(status: Int, code: String?) {
+  /// - retryAfterMs: the pause that the server asked for; 0 if it asked for none
+  init(status: Int, code: String?, retryAfterMs: Double) {
     switch status {
     case 413: self = .split
     case 500: self = .few
     case ..<400, 501...: self = .retry
     case _ where RetryRules.retryStatuses.contains(status): self = .retry
     case _ where !RetryRules.settingStatuses.contains(status): self = .drop
-    default: self = code == nil ? .retry : .stop
+    default: self = code == nil || retryAfterMs > 0 ? .retry : .stop
     }
   }
 }

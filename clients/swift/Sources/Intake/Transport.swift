@@ -63,10 +63,10 @@ extension Attempted {
     let now = recorder.withClock { $0.now() }
     let reason = problem ?? "http_\(status)"
     self.body = isSuccess ? body : nil
-    decision = Decision(status: status, code: problem)
+    retryAfterMs = Self.pause(answer?.retryAfter, now: now)
+    decision = Decision(status: status, code: problem, retryAfterMs: retryAfterMs)
     code = reason
     isDefinite = nothingWasStored(status: status, code: problem)
-    retryAfterMs = Self.pause(answer?.retryAfter, now: now)
     failure =
       isSuccess && isOfIntake
       ? nil

@@ -48,11 +48,11 @@ function errorResponse(codes: readonly ErrorCode[]) {
   const [first] = codes
   const names = codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`)
   const example = first && problem(new IntakeError(first, errorCatalogue[first].title), requestId)
-  const isRetryable = codes.some((code) => errorCatalogue[code].retryable)
+  const hasRetryAfter = codes.some((code) => errorCatalogue[code].retryAfterSeconds !== undefined)
   return {
     description: names.join(' '),
     headers: {
-      ...(isRetryable && referTo(['Retry-After'])),
+      ...(hasRetryAfter && referTo(['Retry-After'])),
       ...(codes.some((code) => !errorCatalogue[code].isUnlimited) && rateHeaders),
     },
     content: {

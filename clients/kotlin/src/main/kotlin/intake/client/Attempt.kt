@@ -88,12 +88,13 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
         }
     // The same records can be accepted without the property that the server has refused.
     val isNews = !isSuccess && core.refuse(answer.body)
+    val retryAfterMs = readRetryAfter(answer.retryAfter, now)
     return Attempted(
         body = answer.body.takeIf { isSuccess },
-        decision = if (isNews) Decision.RETRY else decide(answer.status, code),
+        decision = if (isNews) Decision.RETRY else decide(answer.status, code, retryAfterMs),
         code = code ?: "http_${answer.status}",
         isDefinite = isDefinite(answer.status, code),
-        retryAfterMs = readRetryAfter(answer.retryAfter, now),
+        retryAfterMs = retryAfterMs,
     )
 }
 
@@ -107,19 +108,19 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the URL or the API key (one of `settingStatuses`) stops
- * sending if the response has a code. A response without a code comes from a proxy. A later request
- * may pass the proxy and reach the gateway, so the request is retried.
+ * sending if the response has a code and no `Retry-After`. A response without a code comes from a
+ * proxy. A later request may pass the proxy and reach the gateway, so the request is retried.
  *
  * @param code the error code in the response; null if there was no response, or if the response is
  *   not Intake's
  */
-internal fun decide(status: Int, code: String?): Decision =
+internal fun decide(status: Int, code: String?, retryAfterMs: Long): Decision =
     when {
         status == 413 -> Decision.SPLIT
         status == 500 -> Decision.FEW
         status < 400 || status > 500 || status in retryStatuses -> Decision.RETRY
         status !in settingStatuses -> Decision.DROP
-        code != null -> Decision.STOP
+        code != null && retryAfterMs == 0L -> Decision.STOP
         else -> Decision.RETRY
     }
 

@@ -2,8 +2,8 @@ package intake.client
 
 // Generated from the error catalogue by `npm run generate`. Do not edit.
 
-/** Statuses after which the same request can succeed later. */
-internal val retryStatuses = setOf(408, 429, 503)
+/** Statuses below 500 after which the same request can succeed later. */
+internal val retryStatuses = setOf(408, 429)
 
 /** Statuses of errors that the URL or the API key causes, not the records. */
 internal val settingStatuses = setOf(401, 403, 404, 405)

@@ -30,8 +30,8 @@ class AnswerTest {
         intake.shutdown(0).get()
     }
 
-    /** Starts a server that refuses the first request with 401, and accepts all others. */
-    private fun refusing(type: String, body: String): HttpServer {
+    /** Starts a server that refuses the first request, and accepts all others. */
+    private fun refusing(type: String, body: String, status: Int = 401): HttpServer {
         val server = HttpServer.create(InetSocketAddress("127.0.0.1", 0), 0)
         var isFirst = true
         server.createContext("/") { exchange ->
@@ -39,7 +39,8 @@ class AnswerTest {
             val sent = if (isFirst) body else "{\"results\":[{\"status\":\"accepted\"}]}"
             exchange.responseHeaders["content-type"] = listOf(type)
             exchange.responseHeaders["www-authenticate"] = listOf("Basic")
-            exchange.sendResponseHeaders(if (isFirst) 401 else 207, sent.length.toLong())
+            if (status == 403) exchange.responseHeaders["retry-after"] = listOf("1")
+            exchange.sendResponseHeaders(if (isFirst) status else 207, sent.length.toLong())
             isFirst = false
             exchange.responseBody.use { it.write(sent.toByteArray()) }
         }
@@ -66,6 +67,17 @@ class AnswerTest {
         intake.log("tap")
         assertEquals(1, intake.flush().get())
         assertEquals("unauthorized", intake.stats().stopped)
+        intake.shutdown(0).get()
+        server.stop(0)
+    }
+
+    @Test
+    fun `a refusal of the key with Retry-After is repeated without a restart`() {
+        val server = refusing("application/problem+json", "{\"code\":\"key_suspended\"}", 403)
+        val intake = startFor(server)
+        intake.log("tap")
+        assertEquals(0, intake.flush().get())
+        assertEquals(null, intake.stats().stopped)
         intake.shutdown(0).get()
         server.stop(0)
     }
