@@ -20,8 +20,8 @@ export const internal =
 function nameProperties(code) {
   const words = code.match(/\w+/g) ?? []
   const uses = (/** @type {string} */ name) => words.filter((word) => word === name).length
-  const letters = 'etrnaiosulcfdymwpgvbhkxjzq'.split('')
-  const frequent = letters.slice(0, 14)
+  const letters = 'etunaosrdfpibjcxhgwlmkyvzq'.split('')
+  const frequent = letters.slice(0, 12)
   const pairs = frequent.flatMap((one) => frequent.map((other) => one + other))
   const short = letters.concat(pairs.filter((pair) => !words.includes(pair)))
   const names = internal.split(' ').toSorted((one, other) => uses(other) - uses(one))

@@ -62,7 +62,10 @@ function createDeviceStorage(): Storage {
     },
     remove: async (name) => values.delete(name),
     get,
-    set: async (key, value) => values.set(key, value),
+    async set(key, value, isNew) {
+      if (isNew && values.has(key)) throw new Error('not new')
+      values.set(key, value)
+    },
   }
 }
 

@@ -33,13 +33,18 @@ const load = async (client: State): Promise<void> => {
   await reading
   if (client.isShut) return
   if (!client.keptUuid) {
-    const uuid = isUuid(kept) ? (kept as string) : client.uuid || newId(client)
-    client.keptUuid = uuid
-    if (uuid !== kept) await client.records.set(deviceKey, uuid)
+    const uuid = client.uuid || newId(client)
+    let found = kept
+    if (!isUuid(found)) {
+      // Of several tabs that start at the same time, one stores the UUID of all.
+      await client.records.set(deviceKey, uuid, !found)
+      ;[found] = await read(client)
+    }
+    client.keptUuid = isUuid(found) ? (found as string) : uuid
   }
   client.uuid = client.keptUuid
   client.isLoaded = true
-  addCounts(client.unreported, Object(dropped) as Record<string, number>)
+  addCounts(client.unreported, (dropped || {}) as Record<string, number>)
   if (optedOut && client.wantsOut !== false) client.isOut = true
   if (client.isOut) await removeAll(client)
   else {

@@ -43,7 +43,8 @@ export interface Storage {
    * be parsed.
    */
   get(key: string): Promise<unknown>
-  set(key: string, value: unknown): Promise<unknown>
+  /** @param isNew true if the call must reject when the key has a value */
+  set(key: string, value: unknown, isNew?: boolean): Promise<unknown>
 }
 
 /** The response of a server or a proxy. */

@@ -23,18 +23,16 @@ export const withFallback = (storage: Storage): Storage => {
     },
     async rename(from, to) {
       const text = memory.get(from)
-      if (!memory.delete(from)) return storage.rename(from, to)
-      memory.set(to, text)
-      return true
+      return memory.delete(from) ? !!memory.set(to, text) : storage.rename(from, to)
     },
-    async remove(name) {
+    remove(name) {
       memory.delete(name)
-      await storage.remove(name).catch(nothing)
+      return storage.remove(name).catch(nothing)
     },
     get: async (key) => memory.get(key) || storage.get(key),
-    async set(key, value) {
+    set(key, value, isNew) {
       memory.delete(key)
-      await storage.set(key, value).catch(() => memory.set(key, value))
+      return storage.set(key, value, isNew).catch(() => isNew || memory.set(key, value))
     },
   }
 }

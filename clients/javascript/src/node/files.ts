@@ -1,6 +1,6 @@
 import { appendFileSync, constants, existsSync, mkdirSync } from 'node:fs'
-import type { Dirent } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import type { Dirent, PathLike } from 'node:fs'
+import { link, mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Storage } from '../core/ports.ts'
 import { optOutKey } from '../core/value-keys.ts'
@@ -31,6 +31,9 @@ export interface FileStorage extends Storage {
   close(): void
 }
 
+/** The number of files that the clients of this thread have begun to write. */
+let written = 0
+
 /**
  * Stores each segment and each value in a file of a directory. When a call resolves, appended text
  * and new names are on disk. A new name may be an exception if the directory could not be synced,
@@ -42,26 +45,8 @@ export interface FileStorage extends Storage {
  */
 export function createFileStorage(dir: string, onDamaged: () => void = nothing): FileStorage {
   const sequence = openSequence(dir)
-  let written = 0
   const runs = new Set<string>()
   const pathOf = (name: string) => join(dir, name)
-
-  /**
-   * Creates a file by renaming a temporary one. Creates the directory too, because someone may have
-   * removed it.
-   */
-  async function create(name: string, data: string | Uint8Array): Promise<void> {
-    const temporary = pathOf(temporaryName(name, written++))
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    try {
-      await writeFile(temporary, data, { flush: true, mode: 0o600 })
-      await rename(temporary, pathOf(name))
-    } catch (error) {
-      await unlink(temporary).catch(orIfAbsent(undefined))
-      throw error
-    }
-    await syncDirectory(dir)
-  }
 
   return {
     async list() {
@@ -80,7 +65,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       if (isNew) {
         const first = sequence.reserve(count)
         try {
-          await create(name, print(first))
+          await createFile(dir, name, print(first))
         } catch (error) {
           sequence.takeBack(first, count)
           throw error
@@ -108,7 +93,13 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       // means that the user has opted out.
       return key === optOutKey || undefined
     },
-    set: (key, value) => create(valueName(key), encodeValue(value)),
+    async set(key, value, isNew) {
+      const name = valueName(key)
+      // A damaged file is no value, and is replaced.
+      const mayReplace =
+        !isNew || (existsSync(pathOf(name)) && !decodeValue(await readFile(pathOf(name))))
+      await createFile(dir, name, encodeValue(value), mayReplace ? rename : renameIfFree)
+    },
     appendSync(name, text) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       appendFileSync(pathOf(name), text, { mode: 0o600, flush: true })
@@ -119,6 +110,39 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       for (const run of runs) endRun(run)
     },
   }
+}
+
+/**
+ * Creates a file by renaming a temporary one. Creates the directory too, because someone may have
+ * removed it.
+ */
+async function createFile(
+  dir: string,
+  name: string,
+  data: string | Uint8Array,
+  giveName: typeof rename = rename,
+): Promise<void> {
+  const temporary = join(dir, temporaryName(name, written++))
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  try {
+    await writeFile(temporary, data, { flush: true, mode: 0o600 })
+    await giveName(temporary, join(dir, name))
+  } catch (error) {
+    await unlink(temporary).catch(orIfAbsent(undefined))
+    throw error
+  }
+  await syncDirectory(dir)
+}
+
+/** Rejects with `EEXIST` if the name is taken. A file system without links cannot tell. */
+async function renameIfFree(from: PathLike, to: PathLike): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
+    return rename(from, to)
+  }
+  await unlink(from)
 }
 
 /** See `Storage.append`, for a file that exists. */

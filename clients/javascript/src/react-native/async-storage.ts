@@ -1,5 +1,6 @@
 import { stemOf } from '../core/entry-name.ts'
 import type { Storage } from '../core/ports.ts'
+import { createSerial, type Serial } from '../core/serial.ts'
 import { optOutKey } from '../core/value-keys.ts'
 import { nothing } from '../core/with-fallback.ts'
 import { createKeys, type AsyncStorageLike, type Keys } from './async-keys.ts'
@@ -91,8 +92,33 @@ export function createAsyncStorage(
         // means that the user has opted out.
         return key === optOutKey || undefined
       }),
-    set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),
+    set: (key, value, isNew) => setValue(keys, turnsOf(storage), { key, value, isNew }),
   }
+}
+
+const turns = new WeakMap<AsyncStorageLike, Serial>()
+
+/** The clients of an app store a first value one after the other. */
+function turnsOf(storage: AsyncStorageLike): Serial {
+  const serial = turns.get(storage) || createSerial()
+  turns.set(storage, serial)
+  return serial
+}
+
+function setValue(
+  { get, put, serial }: Keys,
+  inTurn: Serial,
+  { key, value, isNew }: { key: string; value: unknown; isNew: boolean | undefined },
+): Promise<void> {
+  const name = `v${key}`
+  const text = JSON.stringify(value)
+  if (!isNew) return serial(() => put(name, text))
+  return inTurn(() =>
+    serial(async () => {
+      if (parse((await get(name)) || '') !== undefined) throw new Error('not new')
+      await put(name, text)
+    }),
+  )
 }
 
 const pieceStart = (name: string) => `t${stemOf(name)}.`

@@ -55,9 +55,11 @@ const createTransact = (databaseName: string) => {
   const transact = async <Result>(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => IDBRequest<Result>,
-    durability: IDBTransactionDurability = 'default',
+    durability?: IDBTransactionDurability,
   ): Promise<Result> => {
-    const transaction = (await open()).transaction(storeName, mode, { durability })
+    const transaction = (await open()).transaction(storeName, mode, {
+      durability,
+    } as IDBTransactionOptions)
     return new Promise((resolve, reject) => {
       const request = run(transaction.objectStore(storeName))
       transaction.oncomplete = () => resolve(request.result)
@@ -137,10 +139,10 @@ export const createIndexedDbStorage = (databaseName: string): Storage & { close(
       }),
     close,
     get: async (key) => (await read(key))[0],
-    set: (key, value) =>
+    set: (key, value, isNew) =>
       transact('readwrite', (store) => {
         store.put(1, `n${key}`)
-        return store.put(value, pieceKey(key))
+        return store[isNew ? 'add' : 'put'](value, pieceKey(key))
       }),
   }
 }

@@ -30,6 +30,17 @@ t.test('files of others stay as they are, whatever their names', async (t) => {
   t.same(client.stats().dropped, {})
 })
 
+t.test('clients that start at the same time are one device', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const clients = [1, 2, 3].map(() => createIntake({ ...common, url: server.url, storage }))
+  for (const client of clients) client.log('tap')
+  for (const client of clients) await client.shutdown()
+  const devices = [...server.rows.values()].map(({ batch }) => batch.device_uuid)
+  t.equal(devices.length, 3)
+  t.equal(new Set(devices).size, 1)
+})
+
 t.test('a value that cannot be parsed is absent, and hides nothing else', async (t) => {
   for (const victim of ['device', 'dropped', 'feedback', 'opted-out']) {
     const { server, storage, create } = await startDevice(t)

@@ -49,6 +49,18 @@ function startUntilKilled(host: Host, device: AsyncStorageLike, calls: number, i
   })
 }
 
+t.test('clients that start at the same time are one device', async (t) => {
+  const host = createHost()
+  const device = createDevice()
+  for (const _ of [1, 2, 3]) {
+    const storage = createAsyncStorage(device, 'i.')
+    host.start({ deviceUuid: undefined }, { storage }).log('tap')
+  }
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 3)
+  t.equal(new Set(host.server.batches.map(({ device_uuid: uuid }) => uuid)).size, 1)
+})
+
 t.test('keys that could not be read once are read again', async (t) => {
   const device = createDevice()
   await createAsyncStorage(device, 'i.').set('device', 'x')

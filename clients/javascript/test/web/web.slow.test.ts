@@ -35,6 +35,23 @@ t.test('an event of a page becomes a row, and a reload changes nothing', { skip 
   t.same(sequences, [1, 2])
 })
 
+t.test('tabs that are opened together at the first visit are one device', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const tabs = await Promise.all(Array.from({ length: 6 }, visit))
+  await Promise.all(tabs.map(({ create }) => create()))
+  await Promise.all(
+    tabs.map(({ page }) =>
+      page.evaluate(() => {
+        window.client.log('view')
+        return window.client.flush()
+      }),
+    ),
+  )
+  const devices = [...server.rows.values()].map(({ batch }) => batch.device_uuid)
+  t.equal(devices.length, tabs.length)
+  t.equal(new Set(devices).size, 1)
+})
+
 t.test('what was stored offline is sent by the next visit', { skip }, async (t) => {
   const { server, context, visit } = await startBrowser(t)
   const { page, create } = await visit()
