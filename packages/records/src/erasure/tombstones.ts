@@ -16,12 +16,6 @@ const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'fee
 export const tombstones = (table: PayloadTable): string =>
   `SELECT ${keyOf(table)} FROM intake.${table} WHERE ver = ${tombstoneVer}`
 
-interface Tombstones {
-  logs: number
-  feedback: number
-  deadLetters: number
-}
-
 type Sql = Pick<ClickHouse, 'insertSelect'>
 
 /**
@@ -32,7 +26,7 @@ type Sql = Pick<ClickHouse, 'insertSelect'>
 export async function writeTombstones(
   clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
   subject: Subject,
-): Promise<Tombstones> {
+) {
   await syncReplicas(clickhouse, payloadTables)
   const { sql, params } = recordCondition(subject)
   const inRecords = (table: RecordTableName) =>

@@ -7,6 +7,7 @@ import {
   lockPath,
   manifestPath,
   planPath,
+  sumRows,
   type ChangeFiles,
   type ChangesRead,
   type ExportFile,
@@ -200,7 +201,7 @@ async function writeWindow(
     scope,
     window,
     files,
-    rows: sum(files),
+    rows: sumRows(files),
     deletions: changeFiles(deletions),
     corrections: changeFiles(corrections),
     changes,
@@ -249,8 +250,7 @@ async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFil
 const dayOf = ({ until }: { until: string }) =>
   new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
 
-const sum = (files: readonly ExportFile[]) => files.reduce((all, { rows }) => all + rows, 0)
-const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sum(files), files })
+const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sumRows(files), files })
 
 async function readDropped(options: ExportOptions): Promise<Manifest['dropped_before']> {
   const { general: days } = await readPeriods(options.clickhouse)

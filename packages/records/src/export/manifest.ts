@@ -12,6 +12,12 @@ export interface ChangeFiles {
   files: ExportFile[]
 }
 
+/** From a time on and before another one. ISO 8601, UTC. */
+export interface Times {
+  from: string
+  until: string
+}
+
 /** What an export has. A target has the same in all its manifests. */
 export interface ExportScope {
   kinds: readonly RecordTable[]
@@ -35,7 +41,7 @@ export interface Manifest {
   installation: string
   scope: ExportScope
   /** The records that were accepted at or after `from` and before `until` (`received_at`). */
-  window: { from: string; until: string }
+  window: Times
   files: ExportFile[]
   rows: number
   /** Records that were erased, whichever manifest has them. */
@@ -49,11 +55,9 @@ export interface Manifest {
   dropped_before: Partial<Record<RecordTable, string | null>>
 }
 
-/** A part of a window, which becomes a file. The times are those of `received_at`. */
-export interface Part {
+/** A part of a window, which becomes a file. */
+export interface Part extends Times {
   kind: RecordTable
-  from: string
-  until: string
 }
 
 /** What a run has begun, so that the next one repeats it under the same names. */
@@ -62,6 +66,9 @@ export interface Plan extends Pick<Manifest, 'number' | 'scope' | 'window' | 'ch
   /** From when on changes are read. */
   changesFrom: string
 }
+
+export const sumRows = (files: readonly { rows: number }[]): number =>
+  files.reduce((sum, { rows }) => sum + rows, 0)
 
 export const manifestPath = (number: number): string => `manifests/${number}.json`
 export const planPath = 'pending.json'

@@ -9,17 +9,12 @@ import {
 import { tombstoneVer } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
 import { ageDays } from '../follow-records.ts'
-import type { ExportFile, ExportScope, Part } from './manifest.ts'
+import type { ExportFile, ExportScope, Part, Times } from './manifest.ts'
 
-/** Where records are read from, and which. Times are ISO 8601, UTC. */
+/** Where records are read from, and which. */
 export interface Source {
   clickhouse: Pick<ClickHouse, 'query' | 'bytes'>
   scope: ExportScope
-}
-
-interface Times {
-  from: string
-  until: string
 }
 
 /** A file that ends without this was cut off: ClickHouse failed after it had begun to respond. */

@@ -1,16 +1,9 @@
 import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { readManifest, type StoredManifest } from './export-records.ts'
-import type { ExportFile, Manifest } from './manifest.ts'
+import { sumRows, type ExportFile, type Manifest } from './manifest.ts'
 import { countArrived } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
-
-export interface Verification {
-  manifests: number
-  files: number
-  rows: number
-  problems: string[]
-}
 
 /**
  * Compares the files of a target with its manifests, and the number of records in each window with
@@ -20,10 +13,10 @@ export async function verifyExport(options: {
   clickhouse: ClickHouse
   target: ExportTarget
   progress: (sentence: string) => void
-}): Promise<Verification> {
+}) {
   const { clickhouse, target, progress } = options
-  const result: Verification = { manifests: 0, files: 0, rows: 0, problems: [] }
-  const problems = result.problems
+  const problems: string[] = []
+  const result = { manifests: 0, files: 0, rows: 0, problems }
   let before: StoredManifest | undefined
   let [missing, surplus, replayed, deleted] = [0, 0, 0, 0]
   for (let number = 1; ; number++) {
@@ -38,9 +31,7 @@ export async function verifyExport(options: {
       result.files++
     }
     for (const kind of manifest.scope.kinds) {
-      const exported = manifest.files
-        .filter(({ path }) => path.startsWith(`${kind}/`))
-        .reduce((sum, { rows }) => sum + rows, 0)
+      const exported = sumRows(manifest.files.filter(({ path }) => path.startsWith(`${kind}/`)))
       const source = { clickhouse, scope: manifest.scope }
       const difference = (await countArrived(source, { kind, ...manifest.window })) - exported
       missing += Math.max(0, difference)

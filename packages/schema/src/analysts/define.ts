@@ -29,10 +29,8 @@ export async function defineAnalyst(clickhouse: ClickHouse, analyst: Analyst): P
 }
 
 /** Defines analysts who are not as they should be. `waiting` ones need an administrator. */
-export async function defineAnalysts(
-  clickhouse: ClickHouse,
-): Promise<{ defined: string[]; waiting: string[] }> {
-  const result: { defined: string[]; waiting: string[] } = { defined: [], waiting: [] }
+export async function defineAnalysts(clickhouse: ClickHouse) {
+  const result: Record<'defined' | 'waiting', string[]> = { defined: [], waiting: [] }
   for (const analyst of await readAnalysts(clickhouse)) {
     if ((await findAnalystDifferences(clickhouse, analyst)).length === 0) continue
     const isDefined = await defineAnalyst(clickhouse, analyst)
@@ -86,10 +84,7 @@ async function tryStatements(clickhouse: ClickHouse, statements: readonly string
 }
 
 /** On how many servers there is a user: only those of a cluster can differ. */
-async function countUsers(
-  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
-  name: string,
-): Promise<{ users: number; servers: number }> {
+async function countUsers(clickhouse: Pick<ClickHouse, 'query' | 'cluster'>, name: string) {
   const [found] = await clickhouse.query<{ users: number; servers: number }>(
     `SELECT (SELECT count() FROM ${systemTable(clickhouse, 'users')} WHERE name = {name:String}) AS users,
        (SELECT count() FROM ${systemTable(clickhouse, 'one')}) AS servers`,

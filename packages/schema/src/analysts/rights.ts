@@ -2,16 +2,15 @@ import { rawTables } from '@intake/clickhouse'
 import { toLocal } from '../cluster/statements.ts'
 import { conditionOf, databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 
-const tablesOfRows = (['logs', 'feedback', 'attachments', 'hours', 'days'] as const).map(
-  (kind) => rawTables[kind].name,
-)
-
 /**
  * The tables with the policies. On a cluster these are the tables of each server: another server
  * reads with the rights of the user in `remote_servers`, who has no policies.
  */
 const storedTables = (cluster?: string) =>
-  cluster === undefined ? tablesOfRows : tablesOfRows.map((table) => toLocal(table))
+  (['logs', 'feedback', 'attachments', 'hours', 'days'] as const).map((kind) => {
+    const { name } = rawTables[kind]
+    return cluster === undefined ? name : toLocal(name)
+  })
 
 /** A hash that no password is known to have. */
 const noPassword = '0'.repeat(64)

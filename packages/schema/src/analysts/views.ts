@@ -52,27 +52,17 @@ export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
     if (column === 'rules_since') return 'Always NULL: it is not known here.'
     return pseudonyms.includes(column) ? replacedComment : comment
   }
-  return allDefinitions.flatMap(({ name, comment, columns, select }) => {
+  return allDefinitions.flatMap(({ name, comment, columns: all, select }) => {
     const needed = views[name]
     if (select === undefined || needed === undefined || needed.some(isLeftOut)) return []
     if (name === 'deletions' && cluster !== undefined) return []
-    const shown = Object.entries(columns).filter(([column]) => !isLeftOut(column))
-    const inner = select.replace(rulesOfGaps, noRules)
-    const names = shown.map(([column]) => column)
-    return [
-      {
-        name,
-        comment,
-        columns: Object.fromEntries(
-          shown.map(([column, text]) => [column, commentOn(column, text)]),
-        ),
-        select: selectOf(
-          cluster === undefined ? inner : fromShards(inner, analyst),
-          names,
-          analyst,
-        ),
-      },
-    ]
+    const columns: Record<string, string> = {}
+    for (const [column, text] of Object.entries(all)) {
+      if (!isLeftOut(column)) columns[column] = commentOn(column, text)
+    }
+    const whole = select.replace(rulesOfGaps, noRules)
+    const rows = cluster === undefined ? whole : fromShards(whole, analyst)
+    return [{ name, comment, columns, select: selectOf(rows, Object.keys(columns), analyst) }]
   })
 }
 
@@ -80,10 +70,7 @@ export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
  * The tables with the rows of an analyst on a cluster. Other servers read each through a view of
  * the server with the rows, so the policies of its definer apply there.
  */
-export function rowTablesOf(
-  analyst: Analyst,
-  cluster?: string,
-): { table: string; engine: string; view: string; select: string }[] {
+export function rowTablesOf(analyst: Analyst, cluster?: string) {
   if (cluster === undefined) return []
   const database = rowsDatabaseOf(analyst)
   return (['logs_raw', 'feedback_raw', 'attachments_raw'] as const).map((name) => ({

@@ -12,17 +12,11 @@ export interface SourceMap {
   read: (row: unknown) => SourceEvent
 }
 
-/** The paths of what a source calls otherwise, in the order of preference. */
-interface Places {
-  id: string[]
-  time: string[]
-  user: string[]
-  device: string[]
-  deviceFields: Record<string, string>
-}
-
-/** Batch exports of PostHog have the properties as a text of JSON. */
-const postHog: Places = {
+/**
+ * The paths of what a source calls otherwise, in the order of preference. Batch exports of PostHog
+ * have the properties as a text of JSON.
+ */
+const postHog = {
   id: ['uuid'],
   time: ['timestamp'],
   user: ['distinct_id'],
@@ -35,7 +29,7 @@ const postHog: Places = {
   },
 }
 
-const segment: Places = {
+const segment: typeof postHog = {
   id: ['messageId', 'message_id'],
   time: ['timestamp', 'originalTimestamp', 'receivedAt'],
   user: ['userId', 'anonymousId'],
@@ -77,7 +71,7 @@ function readSegment(row: unknown): SourceEvent {
   return readPlaces(segment, { ...call, event: type, properties })
 }
 
-function readPlaces(places: Places, row: Record<string, unknown>): SourceEvent {
+function readPlaces(places: typeof postHog, row: Record<string, unknown>): SourceEvent {
   return {
     id: textAt(row, ...places.id),
     event: requireText(textAt(row, 'event'), 'event'),

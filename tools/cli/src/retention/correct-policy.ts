@@ -1,20 +1,13 @@
 import { createPolicyStore, type StoredPolicy } from '@intake/access'
-import { kinds, type RecordKind } from '@intake/contract'
+import { kinds } from '@intake/contract'
 import { readPeriods, type Periods, type Services } from '@intake/records'
 import { confirmChange } from '../confirm-change.ts'
-
-interface Difference {
-  kind: RecordKind
-  /** Undefined: of all applications. */
-  bundle: string | undefined
-  days: number | undefined
-}
 
 /** The days of each application; under undefined those of all. */
 type PeriodOf = Map<string | undefined, number | undefined>
 
 /** Compares the policy in Redis, which gateways follow, with the retention in ClickHouse. */
-export const findDifferences = (policy: StoredPolicy, periods: Periods): Difference[] =>
+export const findDifferences = (policy: StoredPolicy, periods: Periods) =>
   kinds.flatMap((kind) => {
     const valid: PeriodOf = new Map([[undefined, periods.general[kind]]])
     for (const one of periods.applications) {
