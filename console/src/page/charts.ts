@@ -45,16 +45,13 @@ export function chart(options: Chart): Html {
   const { points, stepMs, columns, label, legend, completeUntilMs = Infinity } = options
   // Links that are too long are left out: a chart has two for each step.
   const href = isShort(options.href?.(0) ?? '') ? options.href : undefined
-  const x = scaleBand(
-    points.map(({ t }) => t),
-    [0, 100],
-  )
-    .paddingInner(0.22)
-    .paddingOuter(0.1)
-  const end = (points.at(-1)?.t ?? 0) + stepMs
-  // By the reader's clock, so that ticks are at its midnights and whole hours.
-  const clockMs = (ms: number) => Date.parse(`${stepTime(ms, stepMs)}Z`)
-  const time = scaleUtc([clockMs(points[0]?.t ?? 0), clockMs(end)], [0, 100])
+  const steps = points.map(({ t }) => t)
+  const x = scaleBand(steps, [0, 100]).paddingInner(0.22).paddingOuter(0.1)
+  const begin = steps[0] ?? 0
+  const end = (steps.at(-1) ?? 0) + stepMs
+  const time = scaleUtc([begin, end], [0, 100])
+  /** How far the reader's clock is ahead of UTC, which changes with summer time. */
+  const aheadMs = (ms: number) => Date.parse(`${stepTime(ms, stepMs)}Z`) - ms
   const layers = stack<Point>()
     .keys(columns.map(([series]) => series))
     .value((point, series) => point[series as Series] ?? 0)([...points])
@@ -71,16 +68,18 @@ export function chart(options: Chart): Html {
         })}</g
       >`,
   )
-  const dates = time.ticks(7)
+  // By the reader's clock, so that ticks are at its midnights and whole hours.
+  const dates = scaleUtc([begin + aheadMs(end), end + aheadMs(end)], [0, 100]).ticks(7)
   const labels = dates.map((date, index) => {
-    const at = time(date)
+    const ms = date.getTime() - aheadMs(date.getTime() - aheadMs(end))
+    const at = time(ms)
     if (at < 2 || at > 97) return undefined
     const isSpare = dates.length > 6 && index % 2 === 0
     return html`<text
       class="${isSpare ? 'time alt' : 'time'}"
       x="${percentOf(at)}"
       y="${bottom + 16}"
-      >${axisTime(date, stepMs)}</text
+      >${axisTime(new Date(ms + aheadMs(ms)), stepMs)}</text
     >`
   })
   // These links are only for the pointer. The keyboard skips them, because it would otherwise stop

@@ -49,6 +49,32 @@ t.test(
   },
 )
 
+t.test('a chart across a change of the clock has no mark at a wrong time', async (t) => {
+  const minute = 60_000
+  for (const [from, minutes] of [
+    ['2026-10-25T00:30:00Z', 60],
+    ['2026-10-25T00:45:00Z', 30],
+    ['2026-03-29T00:30:00Z', 60],
+    ['2026-10-24T18:00:00Z', 24 * 60],
+    ['2026-03-28T18:00:00Z', 24 * 60],
+  ] as const) {
+    const beginMs = Date.parse(from)
+    const stepMs = minutes > 60 ? 60 * minute : minute
+    inZone('Europe/Berlin', () => {
+      const points = Array.from({ length: (minutes * minute) / stepMs }, (_, n) => ({
+        t: beginMs + n * stepMs,
+      }))
+      const text = String(chart({ points, stepMs, columns: [], label: 'Events' }))
+      const marks = Array.from(text.matchAll(/x="([\d.]+)%"\s+y="124"[^>]*>([^<]*)</g))
+      t.ok(marks.length > 2, from)
+      for (const [, x, mark = ''] of marks) {
+        const clock = localTime(Math.round(beginMs / minute + (Number(x) / 100) * minutes) * minute)
+        t.ok(mark.includes(':') ? clock.slice(11, 16) === mark : clock.includes(' 00:00'), mark)
+      }
+    })
+  }
+})
+
 t.test('the zone is chosen by tz, which a cookie keeps; anything else is UTC', async (t) => {
   t.match(readZone(new URLSearchParams('tz=Asia/Kolkata'), request()), {
     zone: 'Asia/Kolkata',
