@@ -44,7 +44,7 @@ export const filterWord = (field: string): string | undefined =>
 
 /** Whether a name can be seen, typed and found: not what is cut, empty, quoted or hidden. */
 export const isTypable = (name: string): boolean =>
-  /^\S(?:[^"]*[^"\s])?$/s.test(name) && name.length <= nameMax && !invisible.test(name)
+  /^[^"\s](?:[^"\n]*[^"\s])?$/.test(name) && name.length <= nameMax && !invisible.test(name)
 
 export const printTerm = (word: string, value: string): string =>
   `${word}:${/\s/.test(value) ? `"${value}"` : value}`

@@ -51,6 +51,17 @@ t.test('a condition is typed as it is printed', async (t) => {
 })
 
 t.test('a name that cannot be seen or typed is not suggested', async (t) => {
-  for (const name of ['', ' a', 'a\n', 'a"b', 'a\u202Eb', '\u0000', 'x'.repeat(301)])
+  for (const name of [
+    '',
+    ' a',
+    'a\n',
+    'a"b',
+    '"',
+    '"a',
+    'a\nb',
+    'a\u202Eb',
+    '\u0000',
+    'x'.repeat(301),
+  ])
     t.notOk(isTypable(name), JSON.stringify(name))
 })
