@@ -1,4 +1,5 @@
 import t from 'tap'
+import { dropAnalyst } from '../src/index.ts'
 import { functionStatements } from '../src/definitions/functions.ts'
 import { definitions } from '../src/definitions/index.ts'
 import { migrations } from '../src/migrations/index.ts'
@@ -6,6 +7,7 @@ import { alterStored, storedTable, syncReplicas, systemTable } from '../src/clus
 import { addShards, parseShards, shardingKey } from '../src/cluster/shards.ts'
 import { clusterStatements, toLocal } from '../src/cluster/statements.ts'
 import { startServer } from './fixture.ts'
+import { limited } from './limited-analyst.ts'
 
 const layout = { cluster: 'fleet', definer: 'owner', shards: { counts: [2], changes: [] } }
 const all = [...migrations, definitions].flatMap(({ statements }) => [...statements])
@@ -153,4 +155,15 @@ t.test('statements on partitions, mutations and system tables reach every server
     "SYSTEM SYNC REPLICA ON CLUSTER 'fleet' intake.logs_raw_local",
     "SYSTEM SYNC REPLICA ON CLUSTER 'fleet' intake.hours_raw",
   ])
+})
+
+t.test('an interrupted removal of an analyst leaves no view that shows rows', async (t) => {
+  const sent: string[] = []
+  const command = async (sql: string) => {
+    sent.push(sql)
+    throw new Error('no response')
+  }
+  const clickhouse = { command, cluster: 'fleet' } as never
+  await t.rejects(dropAnalyst(clickhouse, limited()), /no response/)
+  t.match(sent, [/^DROP DATABASE IF EXISTS intake_mobile ON CLUSTER/])
 })

@@ -42,7 +42,8 @@ export async function defineAnalysts(clickhouse: ClickHouse) {
 /** Removes the users only if the owner may. Resolves to whether no user is left. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   const { cluster } = clickhouse
-  for (const database of databasesOf(analyst, cluster)) {
+  // The views first: what is left of an interrupted removal shows nothing.
+  for (const database of databasesOf(analyst, cluster).toReversed()) {
     await clickhouse.command(`DROP DATABASE IF EXISTS ${database}${onCluster(cluster)} SYNC`)
   }
   await tryStatements(clickhouse, removalSql(analyst, cluster))
