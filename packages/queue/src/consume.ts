@@ -16,7 +16,6 @@ export {
   startDeliveries,
 } from './deliveries.ts'
 export { createDeliverySink, type DeliverySink } from './delivery-sink.ts'
-
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createShardedSource } from './shards/sharded-source.ts'
 export { createQueuePause } from './queue-pause.ts'
