@@ -115,6 +115,18 @@ t.test('an export killed at any write, and repeated, has the same files', async 
   t.same(manifestsOf(name).map(same), manifestsOf('undisturbed').map(same))
 })
 
+t.test('an export of an earlier version is continued', async (t) => {
+  const name = 'undisturbed'
+  const last = manifestsOf(name).at(-1)!
+  // It had a number for each kind of change.
+  const overlap = { deletions: '0-0', corrections: '0-0' }
+  const earlier = JSON.stringify({ ...last, changes: { ...last.changes, overlap } })
+  writeFileSync(join(folderOf(name), `manifests/${last.number}.json`), earlier)
+  const target = createFolderTarget(folderOf(name))
+  t.match(await exportTo(target), [{ number: 3, rows: 0, files: [], deletions: { rows: 0 } }])
+  t.same(await exportTo(target), [])
+})
+
 t.test('what needs too much memory is exported in smaller files', async (t) => {
   const name = 'large'
   const stored = createFolderTarget(folderOf(name))
