@@ -11,6 +11,7 @@ import type { BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
 import { readPresence, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { findingsMax } from '../page/findings.ts'
 import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
 import { join, type Reported } from '../watch/reported.ts'
 
@@ -57,8 +58,8 @@ export function createPageState(options: {
         return { name, limit, share: used[limit] / (limits[budget] ?? Infinity) }
       })
     })
-    const all = (await Promise.all(shares)).flat()
-    return all.filter(({ share }) => share >= nearShare).toSorted((a, b) => b.share - a.share)
+    const near = (await Promise.all(shares)).flat().filter(({ share }) => share >= nearShare)
+    return near.toSorted((a, b) => b.share - a.share).slice(0, findingsMax)
   }
 
   return {

@@ -28,4 +28,9 @@ t.test('a key that has used most of its day is shown, with the share of today', 
   })
   t.same(await state.keyBudgets(), [{ name: 'busy', limit: 'events', share: 0.91 }])
   t.same([...(await state.keyNames()).values()].toSorted(), ['busy', 'calm'])
+  for (let n = 0; n < 11; n++) {
+    const { key } = await keys.create({ name: `${n}`, limits: { eventsPerDay: 100 } })
+    await redis.set(sharedCountKey(dayCountName(key.id, Date.now(), 'eventsPerDay')), 90)
+  }
+  t.equal((await state.keyBudgets()).length, 10, 'no view is long because of many keys')
 })

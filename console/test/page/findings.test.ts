@@ -19,12 +19,13 @@ const findings: Findings = {
   drift: [{ ...one, param: 'a', version_to: '2', before: 'text', after: 'number' }],
   personal: [{ ...one, path: 'a', warning: 'email' }],
 }
-const budgets = [{ name: 'shop-android', limit: 'events' as const, share: 0.91 }]
+const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
 
-function listOf(url: string): string {
-  const data = { findings, isExact: true, countedAtMs: 0 }
+function listOf(url: string, keys = 1): string {
+  const data = { findings, isExact: true, countedAtMs: 0 } as never
   const header = readHeader(calmState, { url })
-  return String(findingList({ header, data: data as never, budgets })).replaceAll(/<[^>]*>/g, '')
+  const budgets = Array<typeof budget>(keys).fill(budget)
+  return String(findingList({ header, data, budgets })).replaceAll(/<[^>]*>/g, '')
 }
 
 t.test('it says how many sentences it leaves out, and shows all on request', async (t) => {
@@ -33,6 +34,7 @@ t.test('it says how many sentences it leaves out, and shows all on request', asy
   const whole = listOf('/?all=')
   t.equal(whole.match(/The alert on/g)?.length, 70)
   t.match(whole, /has used 91 % of its day[^]*midnight, UTC\s*$/)
+  t.match(listOf('/?all=', 10), /midnight, UTC\s*Of each kind, at most 10 are read\.\s*$/)
 })
 
 t.test('a view whose every part fails is an error, whatever a part resolves to', async (t) => {

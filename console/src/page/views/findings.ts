@@ -91,21 +91,22 @@ export function findingList(options: {
       ': the records are there, Events and Live show them',
     ]),
   ].flat()
-  return findingCard(sentences, data, isWhole ? undefined : whole)
+  const { alerts: _, ...limited } = findings
+  const isCut = [budgets, ...Object.values(limited)].some(isFull)
+  const shown = findingLines(sentences, isCut, isWhole ? undefined : whole)
+  const note = isExact && html` <small>types and warnings ${countedNote({ countedAtMs })}</small>`
+  return shown && card(html`Look at this${note}`, shown)
 }
 
 /** @param whole the link to all sentences; undefined if they are shown */
-function findingCard(sentences: readonly Html[], data: Summary, whole?: string): Html | undefined {
-  const { alerts: _, ...limited } = data.findings
+function findingLines(sentences: readonly Html[], isCut: boolean, whole?: string) {
   const shown = list(whole === undefined ? sentences : sentences.slice(0, sentencesMax))
   const left = sentences.length - sentencesMax
   const rest =
     whole === undefined
-      ? Object.values(limited).some(isFull) && `Of each kind, at most ${findingsMax} are read.`
+      ? isCut && `Of each kind, at most ${findingsMax} are read.`
       : left > 0 && html`<a href="${whole}">and ${left} more</a>`
-  const counted = countedNote({ countedAtMs: data.countedAtMs })
-  const note = data.isExact && html` <small>types and warnings ${counted}</small>`
-  return shown && card(html`Look at this${note}`, html`${shown}${mute(rest)}`)
+  return shown && html`${shown}${mute(rest)}`
 }
 
 const isFull = ({ length }: readonly unknown[]) => length === findingsMax
