@@ -199,10 +199,13 @@ function openWebhooks(
   { registry, connections, watch }: Parts,
 ): void {
   const { redis, reader, onQueueError: onError } = connections
+  const { problems } = watch
   const rows = webhookReceivers(config)
   const isWanted = rows.length > 0
+  const onRemoved = () =>
+    problems.note('webhook_fails', 'another console has no receivers: give all the same settings')
   for (const queue of [feedbackWebhook, alertWebhook]) {
-    owner.own(markDeliveries({ redis, queue, isWanted, onError }))
+    owner.own(markDeliveries({ redis, queue, isWanted, onRemoved, onError }))
   }
   if (!isWanted) return
   const shared = {
@@ -212,7 +215,7 @@ function openWebhooks(
     redis,
     log,
     onError,
-    onFailed: (detail: string) => watch.problems.note('webhook_fails', detail),
+    onFailed: (detail: string) => problems.note('webhook_fails', detail),
   }
   owner.own(startAlertWebhook(shared))
   owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))

@@ -127,8 +127,9 @@ class Counter implements FleetCounter {
  * Keeps counts that include all gateways, without calling Redis for each request. Each gateway
  * counts for itself, adds its counts to the shared counts every half second (sooner if they grow
  * fast), and reads the counts of the other gateways. Between two readings each gateway may exceed
- * the limit by about a fiftieth of the limit, or by the arrivals of half a second if these are
- * fewer. While Redis is down, each gateway continues with the counts that it knows.
+ * the limit by about a fiftieth of the limit and what arrives until Redis responds, or by the
+ * arrivals of half a second if these are fewer. So a burst may use up the whole limit in each
+ * gateway. While Redis is down, each gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts

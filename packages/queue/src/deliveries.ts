@@ -148,22 +148,34 @@ export function parseJobId(jobId: string): { id: string; sender: string } {
 /**
  * Keeps the mark that says whether deliveries are wanted. It is written again at intervals, because
  * Redis can lose it; but not while Redis belongs to no installation.
+ *
+ * @param options.onRemoved called when the mark that this process wrote is gone, because another
+ * process wants no deliveries
  */
 export function markDeliveries(options: {
   redis: Redis
   queue: DeliveryQueue
   isWanted: boolean
+  intervalMs?: number
+  onRemoved: () => void
   onError: (error: unknown) => void
 }): { close(): void } {
-  const { redis, isWanted, onError } = options
+  const { redis, isWanted, intervalMs = markIntervalMs, onRemoved, onError } = options
   const key = deliveryMark(options.queue.name)
+  let hasMarked = false
   const mark = whileConnected(redis, async () => {
     if ((await readInstallation(redis)) === null) return
-    await (isWanted ? redis.hset(key, 'wanted', 1) : redis.del(key))
+    if (!isWanted) {
+      await redis.del(key)
+      return
+    }
+    const isNew = (await redis.hset(key, 'wanted', 1)) === 1
+    if (isNew && hasMarked) onRemoved()
+    hasMarked = true
   })
   return startPolling({
     poll: () => withTimeout(mark(), markTimeoutMs, 'marking the deliveries'),
-    intervalMs: markIntervalMs,
+    intervalMs,
     onError,
   })
 }

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
+import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { createDeliverySink, startDeliveries } from '../src/consume.ts'
+import { createDeliverySink, markDeliveries, startDeliveries } from '../src/consume.ts'
 
 const server = await ownRedis(t)
 
@@ -68,4 +69,32 @@ t.test('the only attempt of a delivery is its last', async (t) => {
   await sink.close()
   await until('it fails', () => failures.length > 0)
   t.match(failures, [{ id: 'a', attempt: 1, isLast: true }])
+})
+
+t.test('a process that wants deliveries learns that another one ends them', async (t) => {
+  const redis = openRedis(t, server)
+  await redis.flushall()
+  await claimInstallation(redis, 'test')
+  let removed = 0
+  function mark(isWanted: boolean) {
+    const marking = markDeliveries({
+      redis,
+      queue: { name: 'hook', retryDelaysMs: [] },
+      isWanted,
+      intervalMs: 10,
+      onRemoved: () => removed++,
+      onError: (error) => t.error(error),
+    })
+    t.teardown(() => marking.close())
+    return marking
+  }
+  const marked = async () =>
+    Number(/cmdstat_hset:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1])
+  const before = await marked()
+  mark(true)
+  mark(true)
+  await until('both have marked repeatedly', async () => (await marked()) >= before + 6)
+  t.equal(removed, 0, 'several may want them')
+  mark(false)
+  await until('it is reported', () => removed > 0)
 })

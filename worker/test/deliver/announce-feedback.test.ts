@@ -43,7 +43,12 @@ t.test('feedback is announced only while a console wants it', async (t) => {
   t.same(await waiting(redis), [])
   t.equal(await redis.exists(mark), 0, 'announcing creates no mark')
 
-  const options = { redis, queue: feedbackWebhook, onError: (error: unknown) => t.error(error) }
+  const options = {
+    redis,
+    queue: feedbackWebhook,
+    onRemoved: () => t.fail('the mark was removed'),
+    onError: (error: unknown) => t.error(error),
+  }
   const wants = markDeliveries({ ...options, isWanted: true })
   await until('it is wanted', async () => (await redis.exists(mark)) === 1)
   wants.close()
