@@ -24,7 +24,7 @@ const budget = { name: 'shop-android', limit: 'events' as const, share: 0.91 }
 function listOf(url: string, keys = 1): string {
   const data = { findings, isExact: true, countedAtMs: 0 } as never
   const header = readHeader(calmState, { url })
-  const budgets = Array<typeof budget>(keys).fill(budget)
+  const budgets = Array.from({ length: keys }, () => budget)
   return String(findingList({ header, data, budgets })).replaceAll(/<[^>]*>/g, '')
 }
 

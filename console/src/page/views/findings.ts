@@ -93,20 +93,20 @@ export function findingList(options: {
   ].flat()
   const { alerts: _, ...limited } = findings
   const isCut = [budgets, ...Object.values(limited)].some(isFull)
-  const shown = findingLines(sentences, isCut, isWhole ? undefined : whole)
-  const note = isExact && html` <small>types and warnings ${countedNote({ countedAtMs })}</small>`
-  return shown && card(html`Look at this${note}`, shown)
+  return findingCard(sentences, { ...data, isCut }, isWhole ? undefined : whole)
 }
 
 /** @param whole the link to all sentences; undefined if they are shown */
-function findingLines(sentences: readonly Html[], isCut: boolean, whole?: string) {
+function findingCard(sentences: Html[], data: Summary & { isCut: boolean }, whole?: string) {
   const shown = list(whole === undefined ? sentences : sentences.slice(0, sentencesMax))
   const left = sentences.length - sentencesMax
   const rest =
     whole === undefined
-      ? isCut && `Of each kind, at most ${findingsMax} are read.`
+      ? data.isCut && `Of each kind, at most ${findingsMax} are read.`
       : left > 0 && html`<a href="${whole}">and ${left} more</a>`
-  return shown && html`${shown}${mute(rest)}`
+  const counted = countedNote({ countedAtMs: data.countedAtMs })
+  const note = data.isExact && html` <small>types and warnings ${counted}</small>`
+  return shown && card(html`Look at this${note}`, html`${shown}${mute(rest)}`)
 }
 
 const isFull = ({ length }: readonly unknown[]) => length === findingsMax
