@@ -49,8 +49,16 @@ t.test('a column is one that the file has, whatever every object has', async (t)
   const { read } = await findMap(`csv:${path}`, parseRecord)
   const row = { at: '2026-11-01', ['__proto__']: 'own' }
   t.throws(() => read(row), /there is no column constructor/)
+  t.throws(() => read({ ...row, constructor: undefined }), /several columns are named constructor/)
   const { event, params: built } = read({ ...row, constructor: 'built' })
   t.strictSame([event, Object.entries(built)], ['built', [['__proto__', 'own']]])
+})
+
+t.test('a map may begin with a byte order mark', async (t) => {
+  const path = join(createDataDir(t), 'map.json')
+  writeFileSync(path, '\uFEFF{"event":"=order","time":"at","user":"=one"}')
+  const { read } = await findMap(`csv:${path}`, parseRecord)
+  t.match(read({ at: '2026-11-01' }), { event: 'order' })
 })
 
 t.test('a day that the calendar does not have is no time', async (t) => {

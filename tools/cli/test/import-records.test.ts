@@ -14,6 +14,7 @@ async function importTexts(
   texts: string[],
   change: (row: SourceRow) => SourceRow = (row) => row,
   retentionMs?: number,
+  map = 'posthog',
 ) {
   const frames: NewFrame[] = []
   const reasons: string[] = []
@@ -26,7 +27,7 @@ async function importTexts(
   }
   const result = await importRecords({
     rows: rows(),
-    map: await findMap('posthog', parseRecord),
+    map: await findMap(map, parseRecord),
     bundleIdentifier: 'com.example.app',
     rate: 1_000_000,
     policy: { retentionMs: () => retentionMs, isSuppressed: () => false, rules: () => noRules },
@@ -70,6 +71,22 @@ t.test('lines that are too old say nothing about the map', async (t) => {
   const { result, frames } = await importTexts(old, undefined, dayMs)
   t.match(result, { imported: 0, rejected: 150, isStopped: false })
   t.strictSame(frames, [])
+  const first = (row: SourceRow) => {
+    const text = row.line > 120 ? row.text : row.text.replace('2026-11-01', '2019-11-01')
+    return { ...row, text }
+  }
+  t.match((await importTexts(old, first)).result, { imported: 30, rejected: 120, isStopped: false })
   const asText = (row: SourceRow) => ({ ...row, text: row.text.replace('"event"', '"name"') })
   t.match((await importTexts(old, asText)).result, { rejected: 100, isStopped: true })
+})
+
+t.test('an export of Segment may begin with calls that are no events', async (t) => {
+  const texts = Array<string>(150).fill('a')
+  const call = (row: SourceRow) => {
+    const type = row.line > 120 ? 'track' : 'identify'
+    const event = { type, event: 'open', userId: 'u', timestamp: '2026-11-01' }
+    return { ...row, text: JSON.stringify(event) }
+  }
+  const { result } = await importTexts(texts, call, undefined, 'segment')
+  t.match(result, { imported: 30, rejected: 120, isStopped: false })
 })

@@ -58,6 +58,11 @@ t.test('a column may have the name of a property that every object has', async (
   ])
 })
 
+t.test('a name that two columns have is that of neither', async (t) => {
+  const [row] = await read('csv', 'id,total,total,note\n1,2,3,a\n')
+  t.strictSame(row?.columns, { id: '1', total: undefined, note: 'a' })
+})
+
 t.test('a line may be longer than a chunk, and a character may lie on two', async (t) => {
   const lines = Array.from({ length: 9 }, (_, n) => '🦄'.repeat(n * 20_000 + 1))
   const text = lines.join('\n')

@@ -146,7 +146,7 @@ function printRow(
 /** @throws {RejectedError} if the record would be dropped, or if the tables refuse its time */
 function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | undefined }): void {
   const { nowMs, keptMs = Infinity } = limit
-  if (timeMs <= limits.recordTimeMs.after) throw new RejectedError('its time is before 2020')
+  if (timeMs <= limits.recordTimeMs.after) throw new UnwantedError('its time is before 2020')
   if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
   if (timeMs >= nowMs - keptMs) return
   const days = Math.floor(keptMs / dayMs)

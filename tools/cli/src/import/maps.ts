@@ -3,7 +3,15 @@ import { documentedDeviceFields } from '@intake/contract'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { UsageError } from '../endpoints.ts'
-import { objectOf, RejectedError, requireText, requireTimeMs, textAt } from './source-event.ts'
+import {
+  objectOf,
+  RejectedError,
+  requireText,
+  requireTimeMs,
+  textAt,
+  UnwantedError,
+} from './source-event.ts'
+import type { SourceRow } from './read-rows.ts'
 import type { SourceEvent } from './source-event.ts'
 
 export interface SourceMap {
@@ -63,7 +71,7 @@ function readSegment(row: unknown): SourceEvent {
   const type = textAt(call, 'type') ?? 'track'
   if (type === 'track') return readPlaces(segment, call)
   if (type !== 'screen' && type !== 'page') {
-    throw new RejectedError('it is neither track, screen nor page')
+    throw new UnwantedError('it is neither track, screen nor page')
   }
   const title = textAt(call, 'name')
   const named = title === undefined ? {} : { name: title }
@@ -118,10 +126,12 @@ async function readCsvMap(
     const at = (column: string | undefined) => {
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
-      const columns = row as Record<string, string>
+      const columns = row as NonNullable<SourceRow['columns']>
       // A name such as `constructor` is no column that the file has.
       if (!Object.hasOwn(columns, column)) throw new RejectedError(`there is no column ${column}`)
-      return columns[column] || undefined
+      const cell = columns[column]
+      if (cell === undefined) throw new RejectedError(`several columns are named ${column}`)
+      return cell || undefined
     }
     return {
       id: at(map.id),
@@ -141,7 +151,7 @@ async function readCsvMap(
 function parseCsvMap(text: string, path: string): Static<typeof CsvMap> {
   let map: unknown
   try {
-    map = JSON.parse(text)
+    map = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
     throw new UsageError(`${path} is no JSON.`)
   }

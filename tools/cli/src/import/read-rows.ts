@@ -12,8 +12,11 @@ export interface SourceRow {
   text: string
   /** Whether the file has it in UTF-8; otherwise `text` lacks what could not be decoded. */
   isUtf8: boolean
-  /** The cells by the names in the header, undefined if there are more cells; empty for JSON. */
-  columns: Record<string, string> | undefined
+  /**
+   * The cells by the names in the header, undefined if there are more cells; empty for JSON. A name
+   * that the header has twice is no cell's: its value is undefined.
+   */
+  columns: Record<string, string | undefined> | undefined
   /** The share of the file that has been read, from 0 to 1. */
   share: number
 }
@@ -27,6 +30,7 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   let line = 0
   let begun: { text: string; isUtf8: boolean; line: number; record: OpenRecord } | undefined
   let header: string[] | undefined
+  let repeated = new Set<string>()
   for await (const read of splitLines(input)) {
     line++
     const { line: first = line, record } = begun ?? {}
@@ -43,9 +47,13 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
       cells.cell += read.end
       begun = { text: text + read.end, isUtf8: isRowUtf8, line: first, record: cells }
       if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
-    } else if (header === undefined) header = cells
-    else {
-      const columns = Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']))
+    } else if (header === undefined) {
+      header = cells
+      repeated = new Set(cells.filter((name, at) => cells.indexOf(name) !== at))
+    } else {
+      const columns = Object.fromEntries(
+        header.map((name, at) => [name, repeated.has(name) ? undefined : (cells[at] ?? '')]),
+      )
       const surplus = cells.slice(header.length).some((cell) => cell.trim() !== '')
       const all = surplus ? undefined : columns
       yield { line: first, text, isUtf8: isRowUtf8, columns: all, share: share() }

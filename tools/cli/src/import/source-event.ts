@@ -17,7 +17,7 @@ export class RejectedError extends Error {
   override name = 'RejectedError'
 }
 
-/** The map fits such a line, but the operator's settings refuse it. */
+/** The line is what the map expects, but it cannot be kept: too old, or of another kind. */
 export class UnwantedError extends RejectedError {}
 
 /** Returns the text under one of these paths, the first that has one. */
@@ -52,6 +52,7 @@ export function requireTimeMs(text: string | undefined): number {
     .replace(/(\.\d{3})\d+/, '$1')
     .replace(/(:[\d.]+[+-]\d\d)(\d\d)?$/, (_, start, minutes = '00') => `${start}:${minutes}`)
   const timeMs = parseTime(iso)?.getTime()
-  if (timeMs === undefined) throw new RejectedError('its time is not ISO 8601 and no number')
+  if (timeMs === undefined)
+    throw new RejectedError('its time is not ISO 8601, nor seconds or milliseconds since 1970')
   return timeMs
 }
