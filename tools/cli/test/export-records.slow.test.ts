@@ -263,3 +263,13 @@ t.test('wrong targets are refused', async (t) => {
   const later = await intake(['export', '--to', folderOf('lake')])
   t.match(later, { code: 0 }, 'a process has the number of an exporter that was killed')
 })
+
+t.test('a manifest still says what retention dropped when its period is taken back', async (t) => {
+  await insert('logs', [at('2020-02-05T00:00:00.000Z')])
+  await intake(['retention', 'set', 'logs', '2000d'])
+  t.match(await intake(['retention', 'apply']), { stdout: /^logs\tdropped months: 202002$/m })
+  await intake(['retention', 'set', 'logs', 'never'])
+  t.match(await intake(['export', '--to', folderOf('dropped')]), { code: 0 })
+  const last = manifestsOf('dropped').at(-1)
+  t.same(last?.dropped_before, { logs: '2026-11-01T00:00:00.000Z', feedback: null })
+})

@@ -19,6 +19,7 @@ import {
   divide,
   divideLarge,
   fingerprintChanges,
+  hasDroppedMonths,
   readCorrections,
   readDeletions,
   readFirstMonth,
@@ -256,7 +257,8 @@ async function readDropped(options: ExportOptions): Promise<Manifest['dropped_be
   const { general: days } = await readPeriods(options.clickhouse)
   const dropped: Manifest['dropped_before'] = {}
   for (const kind of options.scope.kinds) {
-    dropped[kind] = days[kind] === undefined ? null : await readFirstMonth(options, kind)
+    const drops = days[kind] !== undefined || (await hasDroppedMonths(options, kind))
+    dropped[kind] = drops ? await readFirstMonth(options, kind) : null
   }
   return dropped
 }

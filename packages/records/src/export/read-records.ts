@@ -212,3 +212,16 @@ export async function readFirstMonth(
   )
   return row?.first == null ? null : `${row.first}T00:00:00.000Z`
 }
+
+/** Whether retention has ever dropped a month; its period may have been taken back since. */
+export async function hasDroppedMonths(
+  { clickhouse }: Source,
+  kind: RecordTable,
+): Promise<boolean> {
+  const [run] = await clickhouse.query(
+    `SELECT id FROM intake.erasures
+     WHERE kind = 'retention' AND JSONLength(report, {kind:String}) > 0 LIMIT 1`,
+    { kind },
+  )
+  return run !== undefined
+}
