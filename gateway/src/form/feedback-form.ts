@@ -5,14 +5,7 @@ import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
 import { rowJson, type PrintJson, checkJson } from '@intake/json'
 import { type Turns } from '@intake/http-edge'
 import { requireApiKey, requireLease } from '../request.ts'
-import {
-  invalidPart,
-  omit,
-  ParserError,
-  readParts,
-  type FormParts,
-  type Omitted,
-} from './form-parts.ts'
+import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
 import { examineUpload, type AttachmentRules, type Upload } from './upload.ts'
@@ -98,14 +91,19 @@ async function readForm(
   { attachments, bytesMax }: { attachments: AttachmentRules; bytesMax: number },
 ): Promise<FormParts> {
   let watch: FormWatch | undefined
+  const damage = new Set<unknown>()
   try {
     watch = watchForm(request.raw, bytesMax)
-    const parts = await Promise.race([readParts(request, attachments), watch.failure])
+    const reading = readParts(request, attachments, (error) => damage.add(error))
+    const parts = await Promise.race([reading, watch.failure])
     if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
     throw new IntakeError('invalid_multipart', watch.reason() ?? detail)
   } catch (error) {
-    throw error instanceof ParserError ? refusalOf(error, watch?.reason()) : error
+    const { code } = error as { code?: unknown }
+    // The parser ends a part that is not complete without an error of its own.
+    const isDamage = damage.has(error) || code === 'ERR_STREAM_PREMATURE_CLOSE'
+    throw isDamage ? refusalOf(error, watch?.reason()) : error
   } finally {
     watch?.close()
     // Discards the rest of a refused form, so that the client can read the response.
@@ -114,7 +112,7 @@ async function readForm(
   }
 }
 
-function refusalOf({ cause }: ParserError, reason = 'The form cannot be parsed.'): IntakeError {
+function refusalOf(cause: unknown, reason = 'The form cannot be parsed.'): IntakeError {
   const { code = '' } = cause as { code?: string }
   if (partsLimits.has(code)) {
     return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)

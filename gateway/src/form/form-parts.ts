@@ -21,39 +21,41 @@ export interface Omitted {
   bytes: number
 }
 
-/** Its `cause` is an error of the parser: the form is malformed, or not complete. */
-export class ParserError extends Error {}
-
-/**
- * Makes the errors of the parser `ParserError`s. They have no common code, and any other error is
- * no fault of the form: the client must keep it.
- */
-async function* fromParser<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+/** Calls `onDamage` with the errors of the parser, which have no common code, and rejects with them. */
+async function* partsOf(request: FastifyRequest, onDamage: (error: unknown) => void) {
   try {
-    yield* items
-  } catch (cause) {
-    throw new ParserError('the form cannot be parsed', { cause })
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        part.file.once('error', onDamage)
+        if (part.file.errored !== null) onDamage(part.file.errored)
+      }
+      yield part
+    }
+  } catch (error) {
+    onDamage(error)
+    throw error
   }
 }
 
 /**
+ * @param onDamage called with an error of the parser before the call rejects with it: the form is
+ * malformed, or not complete; any other error is no fault of the form, and the client must keep it
  * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`
- * @throws {ParserError}
  */
 export async function readParts(
   request: FastifyRequest,
   rules: AttachmentRules,
+  onDamage: (error: unknown) => void,
 ): Promise<FormParts> {
   const lease = requireLease(request)
   const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
   const readPayload = createTextReader(lease)
   const readText = createTextReader(lease)
-  for await (const part of fromParser(request.parts())) {
+  for await (const part of partsOf(request, onDamage)) {
     parts.count++
     // With `isPartAFile` the parser emits every part as a file. Only the compiler needs this check.
     if (part.type !== 'file') continue
-    const { filename } = part
-    const file = fromParser(part.file)
+    const { file, filename } = part
     const name = nameOf(part)
     if (name === 'payload') {
       if (filename !== undefined) throw invalidPart('/payload', 'must be a text part, not a file')
