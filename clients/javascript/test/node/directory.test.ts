@@ -123,7 +123,10 @@ t.test('a relative storage stays where it was when the client was created', asyn
   const server = await startHttpIntake(t)
   const dir = createDataDir(t)
   const entry = new URL('../../src/node/index.ts', import.meta.url).href
-  const changes = [`process.chdir('..')`, `rmSync(process.cwd(), { recursive: true })`]
+  const changes = [
+    `process.chdir('..')`,
+    `rmSync(process.cwd(), { recursive: true, maxRetries: 9 })`,
+  ]
   for (const [at, change] of changes.entries()) {
     mkdirSync(join(dir, `${at}`))
     const options = { ...common, url: server.url, storage: 'app/records', flushIntervalMs: 60_000 }
