@@ -86,7 +86,7 @@ t.test('intake demo against npm start, and its removal', async (t) => {
     const removed = await intake(['demo', '--remove', '--yes'])
     t.match(
       removed,
-      { code: 0, stdout: /^Removed 1\d{3} log events, \d+ feedback/ },
+      { code: 0, stdout: /^Removed 1\d{3} log events, \d+ feedback and \d+ objects/ },
       removed.stderr,
     )
     t.match(removed.stdout, 'Revoked 1 API key of demos.')

@@ -124,9 +124,9 @@ async function remove({ yes }: DemoFlags): Promise<void> {
     }
     const deadline = performance.now() + removalMs
     const removal = { deadline, progress: createProgress() }
-    const { events, feedback, pictures, revoked } = await removeDemo(services, keys, removal)
+    const { events, feedback, objects, revoked } = await removeDemo(services, keys, removal)
     print(
-      `Removed ${events} log events, ${feedback} feedback and ${pictures} pictures, with their counts.`,
+      `Removed ${events} log events, ${feedback} feedback and ${objects} objects (pictures and thumbnails), with their counts.`,
     )
     print(`Revoked ${revoked} API ${plural(revoked, 'key')} of demos.`)
     if (revoked === keys.length) return

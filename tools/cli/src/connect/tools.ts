@@ -62,7 +62,7 @@ CLICKHOUSE_PORT=<port>
 CLICKHOUSE_USER=<user>
 CLICKHOUSE_PASSWORD=<password>
 CLICKHOUSE_SECURE=<isSecure>`,
-  dbt: `dbt: an output in profiles.yml; models have a user of their own
+  dbt: `dbt: an output in profiles.yml; models need the user intake_dbt (docs/connect.md)
 type: clickhouse
 host: <host>
 port: <port>

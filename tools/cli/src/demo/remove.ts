@@ -30,7 +30,7 @@ export async function removeDemo(
   services: Services,
   keys: readonly ApiKey[],
   options: { deadline: number; progress: (sentence: string) => void },
-): Promise<{ events: number; feedback: number; pictures: number; revoked: number }> {
+): Promise<{ events: number; feedback: number; objects: number; revoked: number }> {
   const { redis } = services
   const store = createApiKeyStore({ redis, who: operator() })
   const setAll = (state: 'suspended' | 'revoked', ids: readonly string[]) =>
@@ -39,7 +39,7 @@ export async function removeDemo(
   await setAll('suspended', ids)
   options.progress('waiting until gateways refuse the keys')
   await pause(knownMs)
-  const removed = { events: 0, feedback: 0, pictures: 0, revoked: 0 }
+  const removed = { events: 0, feedback: 0, objects: 0, revoked: 0 }
   const rest = { ...options, leavesReplacedParts: true }
   for (const id of ids) {
     const subject = allOfKey(id)
@@ -47,7 +47,7 @@ export async function removeDemo(
     const report = await erase({ services, subject, subjectKey, ...rest })
     removed.events += report.tombstones.logs
     removed.feedback += report.tombstones.feedback
-    removed.pictures += report.objectsDeleted
+    removed.objects += report.objectsDeleted
     const { frames, rows, counts } = report.remaining
     // Nobody can read anything of the demo. ClickHouse may still have replaced parts.
     if (frames + rows + counts > 0) continue
