@@ -13,6 +13,7 @@ import {
   readYaml,
   root,
 } from './files.ts'
+import { problemCases } from './problem-cases.ts'
 
 const codes = Object.keys(problemCatalogue) as ProblemCode[]
 const seenBy = (code: ProblemCode) => {
@@ -81,7 +82,8 @@ t.test('each alert has a case in which it fires and one in which it is silent', 
       promql_expr_test?: { expr: string; exp_samples?: object[] }[]
     }[]
   }
-  const cases = tests.flatMap(({ alert_rule_test = [], promql_expr_test = [] }) => [
+  const all: typeof tests = [...tests, ...problemCases()]
+  const cases = all.flatMap(({ alert_rule_test = [], promql_expr_test = [] }) => [
     ...alert_rule_test.map(({ alertname, exp_alerts }) => ({ alertname, fires: !!exp_alerts })),
     ...promql_expr_test.map(({ expr, exp_samples }) => ({
       alertname: /alertname="(\w+)"/.exec(expr)?.[1],

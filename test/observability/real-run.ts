@@ -1,8 +1,10 @@
 // `npm run test:observability` runs this file; see tools/scripts/test-suite.mjs.
 import { execFile, execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { stringify } from 'yaml'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
@@ -17,6 +19,7 @@ import {
 } from './files.ts'
 import { startLoad } from './load.ts'
 import { namedMetrics } from './named-metrics.ts'
+import { problemCases } from './problem-cases.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
@@ -28,10 +31,17 @@ const alertWithinSeconds = 25
 const backlogSeconds = 30
 
 t.test('promtool accepts the configuration and the rules', async (t) => {
+  const problems = join(createDataDir(t), 'problems.yml')
+  const rule_files = [join(folder, 'alerts.yml')]
+  writeFileSync(
+    problems,
+    stringify({ rule_files, evaluation_interval: '5s', tests: problemCases() }),
+  )
   for (const args of [
     ['check', 'config', 'prometheus.yml'],
     ['check', 'rules', 'alerts.yml'],
     ['test', 'rules', 'alerts.test.yml'],
+    ['test', 'rules', problems],
   ]) {
     const { stdout } = await run('promtool', args, { cwd: folder })
     t.match(stdout, 'SUCCESS', args.join(' '))

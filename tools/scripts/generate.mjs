@@ -4,7 +4,7 @@
 // writes nothing, and exits with 1 if a file differs from what would be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'oxfmt'
-import { alertCases, alertGroup } from './generate/alerts.mjs'
+import { alertGroup } from './generate/alerts.mjs'
 import { kotlinList, sentence, swiftList, typeScriptList } from './generate/device-lists.mjs'
 import { docsPage } from './generate/docs-page.mjs'
 import { openApi } from './generate/open-api.mjs'
@@ -49,7 +49,6 @@ const files = {
 /** Files that have a generated block, by the sign of its comments. */
 const blocks = {
   'deploy/observability/alerts.yml': ['  #', alertGroup()],
-  'deploy/observability/alerts.test.yml': ['  #', alertCases()],
   'docs/sending-from-flutter.md': ['<!--', `\n${sentence()}\n`],
 }
 const pages = {}

@@ -25,26 +25,3 @@ export function alertGroup() {
   )
   return `  - name: intake-problems\n    interval: 5s\n    rules:\n${rules.join('\n')}`
 }
-
-/** For each of these alerts a case in which it is silent, and fires at the first scrape. */
-export function alertCases() {
-  return reported
-    .map(([code, problem]) => {
-      const name = alertName(code)
-      const instance = problem.perProcess ? 'instance="b",' : ''
-      return `  - name: ${name} fires at the first scrape that reports ${code}
-    interval: 5s
-    input_series:
-      - { series: 'intake_problem{code="${code}",instance="a"}', values: '0x4' }
-      - { series: 'intake_problem{code="${code}",instance="b"}', values: '0x2 1x1' }
-    promql_expr_test:
-      - { expr: 'ALERTS{alertname="${name}"}', eval_time: 10s }
-      - expr: ALERTS{alertname="${name}"}
-        eval_time: 15s
-        exp_samples:
-          - labels: ALERTS{alertname="${name}",alertstate="firing",code="${code}",${instance}severity="${severityOf(problem)}"}
-            value: 1
-`
-    })
-    .join('\n')
-}
