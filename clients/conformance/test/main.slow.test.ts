@@ -25,7 +25,7 @@ t.test('exit code 0: no case failed; the results are also written as JSON', asyn
   const { code, stdout } = await run(['--adapter', adapter, '--only', only, '--json', json])
   t.equal(code, 0)
   t.match(stdout, /^passed {10}drops a single event that gets 413/)
-  t.match(stdout, /reference: 1 passed, 0 failed, 0 not applicable\.\n$/)
+  t.match(stdout, /javascript: 1 passed, 0 failed, 0 not applicable\.\n$/)
   t.match(JSON.parse(readFileSync(json, 'utf8')), { results: [{ outcome: 'passed' }] })
 })
 

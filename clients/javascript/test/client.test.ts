@@ -1,7 +1,7 @@
 import t from 'tap'
 import { dayMs } from '../src/core/limits.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
-import { answerOf, offline } from './fake-intake.ts'
+import { offline } from './fake-intake.ts'
 import { createHost, deviceUuid, serverStart } from './host.ts'
 
 t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
@@ -33,38 +33,6 @@ t.test('the constructor does no I/O', (t) => {
   t.end()
 })
 
-t.test('events of different users go in different requests', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  client.log('anonymous')
-  client.identify('user-1')
-  client.log('known')
-  await client.flush()
-  const shown = host.server.batches.map(({ unique_user_id: user, logs }) => [user, logs.length])
-  t.same(shown, [
-    [deviceUuid, 1],
-    ['user-1', 1],
-  ])
-})
-
-t.test('413 halves a batch until a single event is given up', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  const send = host.server.transport
-  host.server.transport = async (request) => {
-    const { logs } = JSON.parse(request.body as string)
-    if (logs.length > 2 || (logs.length === 1 && logs[0].event === 'huge')) return answerOf(413)
-    return send(request)
-  }
-  for (const event of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) client.log(event)
-  await client.flush()
-  t.same(host.server.events(), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
-  t.same(client.stats().dropped, {})
-  client.log('huge')
-  await client.flush()
-  t.same(client.stats().dropped, { http_413: 1 })
-})
-
 t.test('a code that is named like a member of every object is counted', async (t) => {
   const host = createHost()
   const client = host.start()
@@ -72,72 +40,6 @@ t.test('a code that is named like a member of every object is counted', async (t
   client.log('refused')
   await client.flush()
   t.same(client.stats().dropped, { constructor: 1 })
-})
-
-t.test('401 stops, keeps everything, and the next start sends it', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  const problem = { status: 401, body: JSON.stringify({ code: 'unauthorized' }) }
-  host.server.faults.push(problem)
-  client.log('kept')
-  t.same(await client.flush(), { left: 1 })
-  t.equal(client.stats().stopped, 'unauthorized')
-  await host.time.advance(3_600_000)
-  t.equal(host.server.requests.length, 1)
-  host.start()
-  await host.time.advance(10_000)
-  t.equal(host.server.rows.size, 1)
-})
-
-t.test('a suspended key is tried again after Retry-After, without a restart', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  const problem = {
-    status: 403,
-    body: JSON.stringify({ code: 'key_suspended' }),
-    retryAfter: '300',
-  }
-  host.server.faults.push(problem, problem)
-  client.log('kept')
-  await host.time.advance(290_000)
-  t.equal(host.server.requests.length, 1)
-  t.match(client.stats(), { stopped: false, lastError: { code: 'key_suspended' } })
-  await host.time.advance(1_000_000)
-  t.equal(host.server.requests.length, 3)
-  t.equal(host.server.rows.size, 1)
-})
-
-t.test('500 is tried three times, then the others go on', async (t) => {
-  const host = createHost()
-  const client = host.start({ batchEntriesMax: 1 })
-  const send = host.server.transport
-  let attempts = 0
-  host.server.transport = async (request) => {
-    if (!String(request.body).includes('poison')) return send(request)
-    attempts++
-    return answerOf(500, { code: 'internal_error' })
-  }
-  client.log('poison')
-  client.log('fine')
-  await host.time.advance(3_600_000)
-  t.equal(attempts, 3)
-  t.same(host.server.events(), ['fine'])
-  t.equal(client.stats().pending.logs, 1)
-})
-
-t.test('429 and 503 never drop, and Retry-After is kept', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  for (let n = 0; n < 20; n++)
-    host.server.faults.push({ status: n % 2 ? 503 : 429, retryAfter: '100' })
-  client.log('tap')
-  await host.time.advance(5000)
-  t.equal(host.server.requests.length, 1)
-  await host.time.advance(90_000)
-  t.equal(host.server.requests.length, 1, 'not before its time')
-  await host.time.advance(20 * 150_000)
-  t.equal(host.server.rows.size, 1)
-  t.same(client.stats().dropped, {})
 })
 
 t.test('a page that pretends to be Intake is no success', async (t) => {
@@ -224,26 +126,6 @@ t.test('ids that a wrong clock put out of range are lost only with an open attem
     t.equal(others, first ? 0 : 1)
     t.same(client.stats().dropped, first ? { expired: 1 } : {})
   }
-})
-
-t.test('optOut deletes what waits, also after a restart', async (t) => {
-  const host = createHost()
-  const client = host.start()
-  host.server.faults.push('unreachable', 'unreachable')
-  client.log('tap')
-  await client.feedback({ text: 'Good' })
-  await host.time.advance(0)
-  await client.optOut()
-  t.same(client.stats().pending, { logs: 0, feedback: 0 })
-  client.log('more')
-  const next = host.start()
-  next.log('more')
-  await host.time.advance(60_000)
-  t.equal(host.server.rows.size + host.server.feedback.length, 0)
-  await next.optIn()
-  next.log('again')
-  await host.time.advance(60_000)
-  t.equal(host.server.rows.size, 1)
 })
 
 t.test('feedback is kept with its images until it has arrived, once', async (t) => {

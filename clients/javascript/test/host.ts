@@ -41,7 +41,7 @@ export function createHost(): Host {
 }
 
 /** Creates a storage in memory that numbers events, as the storage of a device does. */
-function createDeviceStorage(): Storage {
+export function createDeviceStorage(): Storage {
   const values = new Map<string, unknown>()
   const get = async (key: string) => values.get(key)
   let last = 0

@@ -1,38 +1,7 @@
 import t from 'tap'
 import { textBytes } from '../src/core/text-bytes.ts'
-import { answerOf, offline } from './fake-intake.ts'
+import { offline } from './fake-intake.ts'
 import { createHost } from './host.ts'
-
-t.test('a property of the device that is refused costs itself, not the records', async (t) => {
-  const host = createHost()
-  const send = host.server.transport
-  host.server.transport = async (request) => {
-    const { payload } = request.body as { payload?: string }
-    const { device } = JSON.parse(payload ?? (request.body as string)) as {
-      device: Record<string, unknown>
-    }
-    const wrong = Object.keys(device).find((name) => name !== 'os')
-    if (wrong === undefined) return send(request)
-    host.server.requests.push(request)
-    const pointer = `${payload === undefined ? '' : '/payload'}/device/${wrong}`
-    const errors = [{ pointer, detail: 'must be an integer' }]
-    return answerOf(400, { code: 'invalid_request', errors })
-  }
-  const device = { version_code: '1.2', constructor: 'A', os: 'iOS' }
-  await host.start({ device }).feedback({ text: 'It broke.' })
-  await host.time.advance(6000)
-  const client = host.start({ device })
-  for (let n = 0; n < 10; n++) client.log('tap', { n, device: { version_code: '1.2' } })
-  await host.time.advance(6000)
-  t.equal(host.server.rows.size, 10)
-  for (const { batch, params } of host.server.rows.values()) {
-    t.same(batch.device, { os: 'iOS' })
-    t.match(params, { device: { version_code: '1.2' } })
-  }
-  t.same(JSON.parse(host.server.feedback[0]!.payload).device, { os: 'iOS' })
-  t.equal(host.server.requests.length, 6)
-  t.same(client.stats().dropped, {})
-})
 
 t.test('a property of the device that JSON cannot represent is left out', async (t) => {
   const cycle: Record<string, unknown> = {}

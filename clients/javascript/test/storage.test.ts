@@ -72,21 +72,6 @@ t.test('nothing is sent before the device is known, whatever wakes the client', 
   t.same(client.stats().dropped, {})
 })
 
-t.test('a storage that never responds is given up for this run', async (t) => {
-  const host = createHost()
-  const never = () => new Promise<never>(() => undefined)
-  Object.assign(host.storage, { list: never, get: never })
-  const client = host.start({ deviceUuid: '' })
-  client.log('tap')
-  await host.time.advance(7000)
-  t.equal(host.server.requests.length, 0)
-  await host.time.advance(10_000)
-  client.log('tap')
-  await host.time.advance(10_000)
-  t.equal(host.server.rows.size, 2)
-  t.equal(devicesOf(host).length, 1)
-})
-
 t.test('when the storage can be read, its device is that of all that was not sent', async (t) => {
   const host = createHost()
   const kept = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e11'
@@ -147,16 +132,6 @@ t.test('a client that has ended does not read the storage again', async (t) => {
   const before = reads
   await host.time.advance(60_000)
   t.equal(reads, before)
-})
-
-t.test('a storage that can never be used costs nothing but the restart', async (t) => {
-  const host = createHost()
-  breakStorage(host, 'list', 'read', 'append', 'rename', 'remove', 'get', 'set')
-  const client = host.start()
-  client.log('tap')
-  void client.feedback({ text: 'Good' })
-  await host.time.advance(20_000)
-  t.equal(host.server.rows.size + host.server.feedback.length, 2)
 })
 
 t.test('an event that is only in memory has no number, and the next ones go on', async (t) => {

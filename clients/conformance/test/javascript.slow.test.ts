@@ -6,7 +6,7 @@ const adapter = await startSender(t)
 const { results } = await runConformance({ adapter })
 
 for (const { title, outcome, seen, requests } of results) {
-  t.test(`the reference sender ${title}`, async (t) => {
+  t.test(`the client for JavaScript ${title}`, async (t) => {
     t.equal(outcome, 'passed', [seen, ...requests].join('\n'))
   })
 }
