@@ -16,6 +16,6 @@ export const cluster = await startCluster({
 })
 t.teardown(() => cluster.close())
 
-export const env = { REDIS_URL: cluster.redis.url(), CLICKHOUSE_URL: cluster.clickhouse.url() }
+const env = { REDIS_URL: cluster.redis.url(), CLICKHOUSE_URL: cluster.clickhouse.url() }
 
 export const intake = createIntake({ cwd: root, env })

@@ -108,6 +108,7 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
   t.match(await dryRun('drop', ...app, '--version-code-from', '42', '--kind', 'logs'), {
     records: 11,
   })
+  t.match(await dryRun('drop', ...app, '--version-code-below', '41'), { records: 2 })
   t.match(await dryRun('drop', ...app, '--os', 'ANDROID', '--version-name', '1.41'), { records: 1 })
   t.match(await dryRun('drop', '--event-prefix', 'noi'), { records: 5 })
   t.match(await dryRun('remove', 'params.email', ...app), { records: 1, not_stored: 0 })
