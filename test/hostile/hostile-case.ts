@@ -42,11 +42,6 @@ export interface HostileCase<Seen extends Facts = Facts> {
   visibleMsMax?: number
   /** If true, ClickHouse is frozen during the attack, so that a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
-  /**
-   * Set if several entries of the attack's requests have the same id. More entries are then counted
-   * as accepted than records are stored.
-   */
-  repeatsIds?: boolean
   gatewayEnv?: Record<string, string>
   /**
    * Runs the attack until it is complete or `signal` is aborted. Resolves when no request of the

@@ -93,7 +93,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     const died = !app.running()
     const exit = died ? { code: null, ms: 0 } : await terminate(app)
     await attacker.end()
-    const violations = await violationsOf(stage, innocent, hostile)
+    const violations = await violationsOf(stage, innocent)
     return {
       before,
       during,
@@ -132,15 +132,11 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
 }
 
 /** Checks the innocent sender's records against its responses. Retries twice if `check` throws. */
-async function violationsOf(
-  { cluster }: Stage,
-  innocent: Innocent,
-  { repeatsIds }: HostileCase,
-): Promise<string[]> {
+async function violationsOf({ cluster }: Stage, innocent: Innocent): Promise<string[]> {
   const { events, payload, where } = innocent
   for (let attempt = 1; ; attempt++) {
     try {
-      const { violations } = await check({ cluster, events, payload, where, repeatsIds })
+      const { violations } = await check({ cluster, events, payload, where })
       return violations
     } catch (error) {
       if (attempt === 3) return [`the visible rows cannot be read: ${(error as Error).message}`]

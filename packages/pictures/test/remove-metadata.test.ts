@@ -1,7 +1,7 @@
 import ExifReader from 'exifreader'
 import t from 'tap'
 import { examinePicture, PictureError } from '../src/index.ts'
-import { u32 } from '../../../test/hostile/attack/pictures/bytes.ts'
+import { u32 } from '../../../test/hostile/attack/pictures.ts'
 import { chunk, gifWith, heifWith, jpegWith, pngWith, segment } from './corpus/containers.ts'
 import { heic as plainHeic } from './corpus/heic.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'

@@ -57,13 +57,10 @@ GROUP BY ALL`
 /**
  * Ends the gateways, so that they send their last counts. Then compares `intake.outcomes` with the
  * stored records, for every API key, kind and minute. Every record that is counted as accepted must
- * be stored, unless a request repeats an id. Every stored record must be counted as accepted or as
+ * be stored. Every stored record must be counted as accepted or as
  * unknown. Only counts of a killed gateway that it had not yet reported may be missing.
  */
-export async function checkOutcomes(
-  cluster: Cluster,
-  { violations, repeatsIds }: { violations: Violations; repeatsIds: boolean },
-): Promise<void> {
+export async function checkOutcomes(cluster: Cluster, violations: Violations): Promise<void> {
   await Promise.all(cluster.gateways.map((one) => one.terminate()))
   let left = Infinity
   await until(
@@ -75,9 +72,7 @@ export async function checkOutcomes(
   for (const one of await cluster.sql.query<Minute>(compared)) {
     const { api_key_id: key, kind, minute, stored, accepted, unknown } = one
     const where = `${key} ${kind} ${minute}: ${stored} stored, ${accepted} accepted, ${unknown} unknown`
-    if (accepted > stored && !repeatsIds) {
-      violations.add('counted as accepted, but not stored', where)
-    }
+    if (accepted > stored) violations.add('counted as accepted, but not stored', where)
     const startMs = Date.parse(`${minute}Z`)
     const isCertain = kills.every((ms) => startMs > ms || startMs + 60_000 < ms - lostMs)
     if (isCertain && stored > accepted + unknown) violations.add('stored, but not counted', where)

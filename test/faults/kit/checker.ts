@@ -47,11 +47,6 @@ export interface CheckOptions {
   rewritesRows?: boolean
   /** Whether rules may leave out this record; undefined if there are no rules. */
   mayBeLeftOut?: ((record: Payload) => boolean) | undefined
-  /**
-   * Set if several entries of a request have the same id. Each of these entries counts as accepted,
-   * but all of them together are stored as one record.
-   */
-  repeatsIds?: boolean | undefined
   /** SQL condition for the rows to check, if there are other senders; default: all rows. */
   where?: string | undefined
 }
@@ -109,7 +104,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   await checkAttachments(cluster, visible, violations)
   await checkWebhook(cluster, violations)
   if (!options.rewritesRows) {
-    await checkOutcomes(cluster, { violations, repeatsIds: options.repeatsIds ?? false })
+    await checkOutcomes(cluster, violations)
     const acknowledged = new Set([...records.values()].flatMap((one) => [...one.acknowledged]))
     if (options.mayBeLeftOut !== undefined) {
       await checkLeftOut(cluster, { counts, leftOut, violations })

@@ -48,7 +48,7 @@ export interface PayloadOptions {
 const ways = ['header', 'reserved id', 'own id'] as const
 
 /** The UUIDv7 for this time and number. */
-export function uuidV7(timeMs: number, seq: number): string {
+function uuidV7(timeMs: number, seq: number): string {
   const time = timeMs.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(seq).padStart(12, '0')}`
 }

@@ -17,10 +17,6 @@ export const logText = (params = '{}', extra = '') =>
 /** A body of `POST /api/log/batch`; the entries are JSON. */
 export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
 
-/** A body like that of `batchText`, but with the given device. */
-export const batchOfDevice = (device: unknown, entries: string) =>
-  `{${JSON.stringify({ ...sender, device }).slice(1, -1)},"logs":[${entries}]}`
-
 export const payloadText = () => `{${members},"feedback":{"text":"a"}}`
 
 /** Repeats `text` as often as it fits into `bytes`, with commas between the copies. */

@@ -1,5 +1,4 @@
 import { sendEndlessBodies } from '../attack/endless-body.ts'
-import { holdConnections } from '../attack/hold.ts'
 import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { mebibyte } from '../attack/bodies.ts'
@@ -45,11 +44,6 @@ export const endlessBodies = [
     start: () => head('POST /api/log', { ...json, ...chunked }),
   }),
   endless({
-    id: 'c2',
-    title: 'a key: endless batches that continue after the 413',
-    start: (key) => head('POST /api/log/batch', { ...json, ...chunked, ...key }),
-  }),
-  endless({
     id: 'c6',
     title: 'a key: a form with an endless file part',
     start: (key) => head('POST /api/feedback', { ...form, ...chunked, ...key }) + partStart,
@@ -72,19 +66,6 @@ export const endlessBodies = [
     },
     judge({ responded, lost }, expect) {
       expect(lost === 0, `each reads its 401 (${responded} did, ${lost} did not)`)
-    },
-  }),
-  hostileCase({
-    id: 'c8',
-    title: 'no key: 300 connections that declare 1 GB and send one byte a second after the 401',
-    attack: (attacker) =>
-      holdConnections(attacker, {
-        connections: 300,
-        greeting: head('POST /api/log', { ...json, 'content-length': 1e9 }),
-        trickle: ' ',
-      }),
-    judge({ sent, openMax }, expect) {
-      expect(sent > openMax, `the gateway closes connections (${sent} opened, ${openMax} at once)`)
     },
   }),
 ]

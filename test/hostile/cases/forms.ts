@@ -2,11 +2,7 @@ import { payloadText, mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
 import { boundary, form, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
-import {
-  craftedPictures,
-  picturesOfManyParts,
-  type CostlyPicture,
-} from '../attack/pictures/index.ts'
+import { costlyPictures } from '../attack/pictures.ts'
 import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
@@ -49,12 +45,6 @@ function costlyForms(options: {
 
 export const forms = [
   costlyForms({
-    id: 'e1',
-    title: 'one key: forms with a part of 1 MB without `form-data` disposition',
-    lanes: 10,
-    bodies: () => [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
-  }),
-  costlyForms({
     id: 'e4',
     title: 'one key: forms of 100,000 empty parts, and parts with 10,000 header fields',
     lanes: 6,
@@ -71,58 +61,17 @@ export const forms = [
     bodies: () => [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
   }),
   costlyForms({
-    id: 'e8',
-    title:
-      'one key: forms with four archives of 1 MB that the type detection would search, one at a time',
-    lanes: 1,
-    pauseMs: 0,
-    bodies: () => [
-      Buffer.concat([
-        Buffer.from(payload),
-        ...Array.from({ length: 4 }, () =>
-          Buffer.concat([
-            Buffer.from(`--${boundary}\r\n${attachment}\r\n\r\n`),
-            searchedArchive(),
-            Buffer.from('\r\n'),
-          ]),
-        ),
-        Buffer.from(formEnd),
-      ]),
-    ],
-  }),
-  costlyForms({
     id: 'e9',
     title:
-      'one key: forms of 10 MB with a picture that has as many parts as possible, five at a time',
+      'one key: forms with a picture that has as many parts as possible, or asks for much, five at a time',
     lanes: 5,
-    bodies: () => formsWith(picturesOfManyParts),
-  }),
-  costlyForms({
-    id: 'e10',
-    title:
-      'one key: forms with a picture in which a few bytes ask for much: shared tables, profiles, items',
-    lanes: 5,
-    bodies: () => formsWith(craftedPictures),
+    bodies: () =>
+      costlyPictures.map(({ bytes }) =>
+        Buffer.concat([
+          Buffer.from(`${payload}--${boundary}\r\n${attachment}\r\n\r\n`),
+          bytes(),
+          Buffer.from(`\r\n${formEnd}`),
+        ]),
+      ),
   }),
 ]
-
-function formsWith(pictures: readonly CostlyPicture[]): Buffer[] {
-  return pictures.map(({ bytes }) =>
-    Buffer.concat([
-      Buffer.from(`${payload}--${boundary}\r\n${attachment}\r\n\r\n`),
-      bytes(),
-      Buffer.from(`\r\n${formEnd}`),
-    ]),
-  )
-}
-
-/** A zip entry without sizes, so that a parser must search for its end. */
-function searchedArchive(): Buffer {
-  const header = Buffer.alloc(30)
-  header.write('PK\x03\x04', 'latin1')
-  header.writeUInt16LE(20, 4)
-  header.writeUInt16LE(8, 6)
-  header.writeUInt16LE(8, 8)
-  header.writeUInt16LE(1, 26)
-  return Buffer.concat([header, Buffer.from('a'), Buffer.alloc(mebibyte, 'PK\x07\x08')])
-}

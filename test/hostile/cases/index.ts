@@ -1,9 +1,7 @@
 import type { HostileCase } from '../hostile-case.ts'
 import { aborted } from '../attack/loops.ts'
 import { carelessClients } from './careless-clients.ts'
-import { costlyBatches } from './costly-batches.ts'
-import { costlyInserts } from './costly-inserts.ts'
-import { costlyJson } from './costly-json.ts'
+import { costlyRequests } from './costly.ts'
 import { endlessBodies } from './endless-bodies.ts'
 import { forms } from './forms.ts'
 import { heldPlaces } from './held-places.ts'
@@ -28,9 +26,7 @@ export const hostileCases: HostileCase[] = [
   ...unreadResponses,
   ...idleConnections,
   ...endlessBodies,
-  ...costlyJson,
-  ...costlyBatches,
-  ...costlyInserts,
+  ...costlyRequests,
   ...queueShare,
   ...forms,
   ...heldPlaces,

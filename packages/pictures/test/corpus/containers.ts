@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { u16, u32 } from '../../../../test/hostile/attack/pictures/bytes.ts'
+import { u16, u32 } from '../../../../test/hostile/attack/pictures.ts'
 import { box, planted } from './planted.ts'
 
 const jpegStart = Buffer.from([0xff, 0xd8])
