@@ -3,13 +3,13 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApiKeyStore } from '@intake/access'
-import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
-import { createObjectStore } from '@intake/object-store'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
+import { openStore } from '@intake/test-kit/open-store'
 import { until } from '@intake/test-kit/until'
 import { setUp } from '@intake/schema/setup'
 import { logRow, member } from '../packages/schema/test/fixture.ts'
@@ -25,10 +25,8 @@ async function startServices(t: Test, dataDir: string) {
   ])
   t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
   const keys = openRedis(t, redis)
-  const clickhouse = createClickHouse({ url: server.url })
-  t.teardown(() => clickhouse.close())
-  const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })
-  t.teardown(() => objects.close())
+  const clickhouse = openClickHouse(t, { url: server.url })
+  const objects = openStore(t, s3.url)
   const prepare = () =>
     setUp({
       redisUrl: redis.url,

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createObjectStore, type StoredObject } from '@intake/object-store'
+import type { StoredObject } from '@intake/object-store'
+import { openStore } from '@intake/test-kit/open-store'
 import { ownS3 } from '@intake/test-kit/own-services'
 import { createMemoryAttachments } from '../../gateway/test/twins/attachments.ts'
 import { conforms, createFinder } from './attachments.ts'
@@ -14,13 +15,7 @@ t.test('in memory', async (t) => {
 
 t.test('in S3', async (t) => {
   const server = await ownS3(t)
-  const store = createObjectStore({
-    endpoint: server.url,
-    bucket: 'intake',
-    region: 'us-east-1',
-    timeoutMs: 60_000,
-  })
-  t.teardown(() => store.close())
+  const store = openStore(t, server.url)
   await store.ensureBucket()
   await conforms(t, store, createFinder(server.url))
 })

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime/endpoints'
+import { openClickHouse } from './open-clickhouse.ts'
 import { until } from './until.ts'
 
 /** A run of the program of `npm start`. */
@@ -71,8 +72,7 @@ export async function startStack(
   const { process: program, output, exited, untilSaid } = launchStack(t, dataDir, env)
   await untilSaid(ready)
   const endpoints = readEndpoints(dataDir)
-  const clickhouse = createClickHouse({ url: endpoints.clickhouse })
-  t.teardown(() => clickhouse.close())
+  const clickhouse = openClickHouse(t, { url: endpoints.clickhouse })
   const stop = async () => {
     program.kill('SIGINT')
     return (await exited).code

@@ -1,21 +1,16 @@
-import { createHash } from 'node:crypto'
-import dns from 'node:dns'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { AssumeRoleProvider } from 'minio/dist/esm/AssumeRoleProvider.mjs'
 import type { Test } from 'tap'
 import { describeStoreError } from '@intake/object-store'
+import { body, objectAt, openStore } from '@intake/test-kit/open-store'
+import { resolveToLoopback } from '@intake/test-kit/resolve-to-loopback'
 import { s3Client } from '@intake/test-kit/s3-client'
+import { serve } from '@intake/test-kit/serve'
 import { examineBucket } from '../../tools/cli/src/doctor/bucket.ts'
 import type { ManagedService } from '../faults/kit/service.ts'
 import { kmsKeyId, type ServerKind } from './servers.ts'
-import { keysOf, openStore } from './store.ts'
+import { keysOf } from './store.ts'
 
-const body = Buffer.from('the bytes of an image')
-const sha256 = createHash('sha256').update(body).digest('hex')
-const objectAt = (key: string) => ({ key, body, contentType: 'image/png', sha256 })
 const key = 'feedback/2026/11/24/an-id/1.png'
 const prefix = 'team/intake'
 const page = new URL('../../docs/deploy/object-store.md', import.meta.url)
@@ -31,7 +26,7 @@ export async function testAwsHabits(
   await t.test('the bucket can be in the host name', { skip: !hasVirtualHosts }, async (t) => {
     resolveToLoopback(t)
     const endpoint = server.url().replace('127.0.0.1', 'localhost')
-    const store = openStore(t, server, { endpoint, addressing: 'virtual', prefix })
+    const store = openStore(t, endpoint, { addressing: 'virtual', prefix })
     await store.checkBucket()
     await store.put(objectAt(key))
     t.same(await store.get(key), body)
@@ -44,7 +39,7 @@ export async function testAwsHabits(
     'an object whose bytes do not have its hash is refused',
     { skip: !hasKeysAndRoles && 'this server does not compare them' },
     async (t) => {
-      const store = openStore(t, server, { timeoutMs: 2_000 })
+      const store = openStore(t, server.url(), { timeoutMs: 2_000 })
       const changed = { ...objectAt('feedback/changed.png'), body: Buffer.from('other bytes') }
       await t.rejects(store.put(changed), { code: 'storage_unavailable' })
       t.equal(await store.get(changed.key), undefined)
@@ -61,7 +56,7 @@ export async function testAwsHabits(
         { algorithm: 'AES256' as const },
         { algorithm: 'aws:kms' as const, kmsKeyId },
       ]) {
-        const store = openStore(t, server, { encryption })
+        const store = openStore(t, server.url(), { encryption })
         await store.put(objectAt(key))
         t.same(await store.get(key), body)
         const { metaData } = await client.statObject('intake', key)
@@ -77,16 +72,16 @@ export async function testAwsHabits(
       const identity = await assumeRole(server)
       const { host } = new URL(server.url())
       const endpoint = `http://${host}`
-      const store = openStore(t, server, { endpoint, identity })
+      const store = openStore(t, endpoint, { identity })
       await store.put(objectAt(key))
       t.same(await store.get(key), body)
       const { accessKey, secretKey } = identity
-      const stranger = openStore(t, server, { endpoint, identity: { accessKey, secretKey } })
+      const stranger = openStore(t, endpoint, { identity: { accessKey, secretKey } })
       const error: unknown = await stranger.put(objectAt(key)).catch((cause: unknown) => cause)
       t.equal(describeStoreError(error), 'the store does not accept the session token')
 
       const { url: containerUrl, requests } = await serveCredentials(t, identity)
-      const role = openStore(t, server, { endpoint, identity: { containerUrl } })
+      const role = openStore(t, endpoint, { identity: { containerUrl } })
       await role.put(objectAt(key))
       t.same(await role.get(key), body)
       t.equal(requests(), 1)
@@ -100,15 +95,16 @@ export async function testAwsHabits(
       const [, policy = ''] = /```json\n([^]*?)```/.exec(readFileSync(page, 'utf8')) ?? []
       const own = policy.replaceAll('YOUR-BUCKET', 'intake').replaceAll('YOUR-PREFIX', prefix)
       const { host } = new URL(server.url())
-      const access = { endpoint: `http://${host}`, identity: await assumeRole(server, own) }
-      const settings = { ...access, bucket: 'intake', region: 'us-east-1', prefix }
-      t.same(await examineBucket(settings), [])
-      const store = openStore(t, server, settings)
+      const endpoint = `http://${host}`
+      const identity = await assumeRole(server, own)
+      const place = { bucket: 'intake', region: 'us-east-1', prefix }
+      t.same(await examineBucket({ endpoint, identity, ...place }), [])
+      const store = openStore(t, endpoint, { identity, prefix })
       await store.checkBucket()
       await store.ensureBucket()
       const denied = 'the access key is wrong or lacks the right'
       for (const outside of [undefined, 'team/other']) {
-        const other = openStore(t, server, { ...access, prefix: outside })
+        const other = openStore(t, endpoint, { identity, prefix: outside })
         const works = [
           other.put(objectAt(key)),
           keysOf(other, ''),
@@ -148,28 +144,11 @@ async function assumeRole(server: ManagedService, policy?: string) {
  */
 async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof assumeRole>>) {
   let count = 0
-  const fake = createServer((_, response) => {
+  const { url } = await serve(t, (_, response) => {
     count++
     const { accessKey: AccessKeyId, secretKey: SecretAccessKey, sessionToken: Token } = identity
     const Expiration = new Date(Date.now() + 900_000).toISOString()
     response.end(JSON.stringify({ AccessKeyId, SecretAccessKey, Token, Expiration }))
   })
-  fake.listen(0, '127.0.0.1')
-  await once(fake, 'listening')
-  t.teardown(() => {
-    fake.close()
-    fake.closeAllConnections()
-  })
-  const { port } = fake.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/credentials`, requests: () => count }
-}
-
-/** Resolves every name to this machine, because not every system resolves names below localhost. */
-function resolveToLoopback(t: Test): void {
-  const { lookup } = dns
-  t.teardown(() => Object.assign(dns, { lookup }))
-  Object.assign(dns, {
-    lookup: (_: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) =>
-      options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
-  })
+  return { url: `${url}/credentials`, requests: () => count }
 }

@@ -1,26 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
-import { createObjectStore, describeStoreError, type ObjectStore } from '@intake/object-store'
+import { describeStoreError, type ObjectStore } from '@intake/object-store'
+import { body, objectAt, openStore } from '@intake/test-kit/open-store'
 import { until } from '@intake/test-kit/until'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { conforms, createFinder } from '../conformance/attachments.ts'
 import type { ManagedService } from '../faults/kit/service.ts'
 
-const place = { bucket: 'intake', region: 'us-east-1' }
-const body = Buffer.from('the bytes of an image')
-const sha256 = createHash('sha256').update(body).digest('hex')
-const objectAt = (key: string) => ({ key, body, contentType: 'image/png', sha256 })
 const stored = 'feedback/2026/11/24/an-id/1.png'
-
-type Settings = Partial<Parameters<typeof createObjectStore>[0]>
-
-/** Opens a store on a server. The store is closed when the test ends. */
-export function openStore(t: Test, server: ManagedService, settings: Settings = {}): ObjectStore {
-  const options = { endpoint: server.url(), ...place, timeoutMs: 60_000, ...settings }
-  const store = createObjectStore(options)
-  t.teardown(() => store.close())
-  return store
-}
 
 export async function keysOf(store: ObjectStore, prefix: string): Promise<string[]> {
   const keys: string[] = []
@@ -33,7 +19,7 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
  * respond.
  */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
-  const impatient = openStore(t, server, { timeoutMs: 500 })
+  const impatient = openStore(t, server.url(), { timeoutMs: 500 })
   server.freeze()
   await until('the server is frozen', () =>
     impatient.checkBucket().then(
@@ -45,24 +31,24 @@ export async function freeze(t: Test, server: ManagedService): Promise<void> {
 
 /** Tests on one server everything that gateway, worker and commands do with attachments. */
 export async function testStore(t: Test, server: ManagedService): Promise<void> {
-  const store = openStore(t, server)
+  const store = openStore(t, server.url())
 
   await t.test('the bucket is created once, and then it is there', async (t) => {
     for (const prefix of [undefined, 'team/intake']) {
-      const missing = openStore(t, server, { bucket: 'missing', prefix })
+      const missing = openStore(t, server.url(), { bucket: 'missing', prefix })
       await t.rejects(missing.checkBucket(), { message: 'there is no bucket missing' })
       const error: unknown = await missing.put(objectAt(stored)).catch((reason: unknown) => reason)
       t.match(error, { code: 'storage_unavailable' })
       t.equal(describeStoreError(error), 'the bucket does not exist')
-      await openStore(t, server, { prefix }).ensureBucket()
-      await openStore(t, server, { prefix }).ensureBucket()
-      await openStore(t, server, { prefix }).checkBucket()
+      await openStore(t, server.url(), { prefix }).ensureBucket()
+      await openStore(t, server.url(), { prefix }).ensureBucket()
+      await openStore(t, server.url(), { prefix }).checkBucket()
     }
   })
 
   await t.test('attachments in the bucket', (t) => conforms(t, store, createFinder(server.url())))
   await t.test('attachments below a prefix', async (t) => {
-    const below = openStore(t, server, { prefix: 'team/intake' })
+    const below = openStore(t, server.url(), { prefix: 'team/intake' })
     await conforms(t, below, createFinder(server.url(), 'team/intake/'))
   })
 
@@ -74,17 +60,15 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
   })
 
   await t.test('an image of 10 MiB is stored and read', async (t) => {
-    const image = Buffer.alloc(10 * 1024 ** 2, 'image')
-    const hash = createHash('sha256').update(image).digest('hex')
-    const large = { ...objectAt('feedback/large.png'), body: image, sha256: hash }
+    const large = objectAt('feedback/large.png', Buffer.alloc(10 * 1024 ** 2, 'image'))
     await store.put(large)
-    t.ok((await store.get(large.key))?.equals(image))
+    t.ok((await store.get(large.key))?.equals(large.body))
   })
 
   await t.test(
     'all keys are listed in pages, without the prefix, and can be removed',
     async (t) => {
-      const below = openStore(t, server, { prefix: 'listed' })
+      const below = openStore(t, server.url(), { prefix: 'listed' })
       const names = Array.from({ length: 1_010 }, (_, n) => String(n).padStart(4, '0'))
       // Keys like those of attachments: two objects in each folder.
       const keys = names.map((name, n) => `feedback/2026/11/24/${names[n - (n % 2)]}/${name}.png`)
@@ -110,7 +94,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         const endpoint = new URL(server.url())
         if (wrong === 'unknown-key') endpoint.username = wrong
         else endpoint.password = wrong
-        const stranger = openStore(t, server, { endpoint: endpoint.href })
+        const stranger = openStore(t, endpoint.href)
         const elapsedMs = startStopwatch(t)
         const error: unknown = await stranger.put(objectAt(stored)).catch((cause: unknown) => cause)
         t.match(error, { code: 'storage_unavailable' })
@@ -127,7 +111,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
     'a frozen server is given up within the timeout, and used again after it',
     async (t) => {
       const timeoutMs = 2_000
-      const patient = openStore(t, server, { timeoutMs })
+      const patient = openStore(t, server.url(), { timeoutMs })
       await patient.put(objectAt(stored))
       await freeze(t, server)
       try {
@@ -151,7 +135,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
   )
 
   await t.test('what was confirmed before a kill is there after the restart', async (t) => {
-    const patient = openStore(t, server, { timeoutMs: 1_000 })
+    const patient = openStore(t, server.url(), { timeoutMs: 1_000 })
     const keys = Array.from({ length: 50 }, (_, n) => `killed/${String(n).padStart(2, '0')}.png`)
     await Promise.all(keys.map((key) => store.put(objectAt(key))))
     await server.kill()

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
 import { startClickHouse, startRedis } from '@intake/local'
 import { startApp } from '@intake/test-kit/app'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
+import { openStore } from '@intake/test-kit/open-store'
 import { postFeedback } from '@intake/test-kit/post'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { createIntake } from '../../tools/cli/test/in-process.ts'
 import type { ManagedService } from '../faults/kit/service.ts'
-import { freeze, keysOf, openStore } from './store.ts'
+import { freeze, keysOf } from './store.ts'
 
 const apiKey = 'a-key-of-sixteen-characters'
 const prefix = 'whole/path'
@@ -45,13 +46,12 @@ export async function testWholePath(
   const dataDir = createDataDir(t)
   const env = { ...databases, S3_ENDPOINT: server.url(), S3_PREFIX: prefix }
   const intake = createIntake({ cwd: dataDir, env })
-  const store = openStore(t, server, { prefix })
+  const store = openStore(t, server.url(), { prefix })
 
   await t.test('setup creates the bucket, and doctor finds nothing wrong with it', async (t) => {
     const { code, stderr } = await intake(['setup'], { INTAKE_API_KEY: apiKey })
     t.equal(code, 0, stderr)
-    const clickhouse = createClickHouse({ url: databases['CLICKHOUSE_URL'] ?? '' })
-    t.teardown(() => clickhouse.close())
+    const clickhouse = openClickHouse(t, { url: databases['CLICKHOUSE_URL'] ?? '' })
     for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
     await store.checkBucket()
     const { stdout } = await intake(['doctor', '--json', '--disk-free', '0'])

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { thumbnailKey } from '@intake/contract'
-import { createObjectStore } from '@intake/object-store'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
+import { openStore } from '@intake/test-kit/open-store'
 import { ownS3 } from '@intake/test-kit/own-services'
 import type { PageOptions } from '../../src/page/page.ts'
 import { createSignedLinks } from '../../src/page/signed-links.ts'
@@ -14,13 +14,7 @@ import { pictures } from '../../src/page/views/pictures.ts'
 import { basic, emptyReader, startPage } from './fixture.ts'
 
 const server = await ownS3(t)
-const store = createObjectStore({
-  endpoint: server.url,
-  bucket: 'attachments',
-  region: 'us-east-1',
-  timeoutMs: 60_000,
-})
-t.teardown(() => store.close())
+const store = openStore(t, server.url)
 await store.ensureBucket()
 
 const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))

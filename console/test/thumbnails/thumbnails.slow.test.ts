@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { attachmentKey, thumbnailKey } from '@intake/contract'
-import { createObjectStore } from '@intake/object-store'
 import { createMetrics } from '@intake/runtime/process'
 import { logTo } from '@intake/test-kit/log-to'
+import { openStore } from '@intake/test-kit/open-store'
 import { ownS3 } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import {
@@ -27,13 +27,7 @@ const owner = connect(t)
 const reader = connect(t, { url: server.readerUrl })
 const store = connect(t, { url: server.workerUrl })
 const s3 = await ownS3(t)
-const bucket = { bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 }
-const connectStore = (endpoint: string) => {
-  const objects = createObjectStore({ endpoint, ...bucket })
-  t.teardown(() => objects.close())
-  return objects
-}
-const [bucketOwner, objects] = [connectStore(s3.url), connectStore(s3.workerUrl)]
+const [bucketOwner, objects] = [openStore(t, s3.url), openStore(t, s3.workerUrl)]
 await bucketOwner.ensureBucket()
 
 const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))

@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto'
 import t from 'tap'
+import { objectAt, openStore } from '@intake/test-kit/open-store'
 import { ownS3 } from '@intake/test-kit/own-services'
-import { createObjectStore } from '../src/index.ts'
 
-const { url: endpoint } = await ownS3(t)
-const bucket = { bucket: 'attachments', region: 'us-east-1', timeoutMs: 60_000 }
-const store = createObjectStore({ endpoint, ...bucket })
-t.teardown(() => store.close())
-
-const body = Buffer.from('the bytes of an image')
-const sha256 = createHash('sha256').update(body).digest('hex')
-const object = { body, contentType: 'image/png', sha256 }
+const store = openStore(t, (await ownS3(t)).url)
 
 t.test('all keys with a prefix are listed, in more than one page', async (t) => {
   await store.ensureBucket()
   const keys = Array.from({ length: 1_010 }, (_, n) => `listed/${String(n).padStart(4, '0')}.png`)
   for (let at = 0; at < keys.length; at += 32) {
-    await Promise.all(keys.slice(at, at + 32).map((key) => store.put({ ...object, key })))
+    await Promise.all(keys.slice(at, at + 32).map((key) => store.put(objectAt(key))))
   }
   const listed: string[] = []
   for await (const key of store.list('listed/')) listed.push(key)

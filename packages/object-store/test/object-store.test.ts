@@ -1,29 +1,19 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { body, objectAt, openStore } from '@intake/test-kit/open-store'
 import { ownS3 } from '@intake/test-kit/own-services'
 import { s3Client } from '@intake/test-kit/s3-client'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
-import { createObjectStore, type ObjectStore } from '../src/index.ts'
+import type { ObjectStore } from '../src/index.ts'
 
 const server = await ownS3(t)
 const { password: secretKey } = new URL(server.url)
 
-const options = {
-  endpoint: server.url,
-  bucket: 'attachments',
-  region: 'us-east-1',
-  timeoutMs: 60_000,
-}
-const store = createObjectStore(options)
-t.teardown(() => store.close())
-
-const body = Buffer.from('the bytes of an image')
-const sha256 = createHash('sha256').update(body).digest('hex')
-const object = { key: 'feedback/2026/11/21/an-id/1.png', body, contentType: 'image/png', sha256 }
+const store = openStore(t, server.url)
+const object = objectAt('feedback/2026/11/21/an-id/1.png')
 
 t.before(async () => {
   await store.ensureBucket()
@@ -41,20 +31,16 @@ t.test('an object can be read, up to a size; a missing one is undefined', async 
 t.test('an object is stored byte for byte, with type and hash, and can be removed', async (t) => {
   await store.put(object)
   const reader = s3Client(server.url)
-  t.same(await buffer(await reader.getObject('attachments', object.key)), body)
-  t.match(await reader.statObject('attachments', object.key), {
-    metaData: { 'content-type': 'image/png', sha256 },
+  t.same(await buffer(await reader.getObject('intake', object.key)), body)
+  t.match(await reader.statObject('intake', object.key), {
+    metaData: { 'content-type': 'image/png', sha256: object.sha256 },
   })
   await store.remove([object.key])
-  await t.rejects(reader.statObject('attachments', object.key), { code: 'NotFound' })
+  await t.rejects(reader.statObject('intake', object.key), { code: 'NotFound' })
 })
 
 t.test('wrong credentials are storage_unavailable at once', async (t) => {
-  const stranger = createObjectStore({
-    ...options,
-    endpoint: server.url.replace(secretKey, 'wrong-secret-key'),
-  })
-  t.teardown(() => stranger.close())
+  const stranger = openStore(t, server.url.replace(secretKey, 'wrong-secret-key'))
   const elapsedMs = startStopwatch(t, [server.pid])
   await t.rejects(stranger.put(object), { code: 'storage_unavailable' })
   t.ok(elapsedMs() < 2_000)
@@ -66,12 +52,10 @@ t.test('a store that is down or silent is storage_unavailable within the timeout
   await once(silent, 'listening')
   t.teardown(() => silent.close())
   for (const port of [1, (silent.address() as AddressInfo).port]) {
-    const endpoint = `http://a:b@127.0.0.1:${port}`
-    const unavailable = createObjectStore({ ...options, endpoint, timeoutMs: 500 })
+    const unavailable = openStore(t, `http://a:b@127.0.0.1:${port}`, { timeoutMs: 500 })
     const elapsedMs = startStopwatch(t)
     await t.rejects(unavailable.put(object), { code: 'storage_unavailable' })
     t.ok(elapsedMs() < 1_500)
-    unavailable.close()
   }
 })
 
@@ -121,10 +105,7 @@ async function openClosing(t: Test, at: 'response' | 'second request') {
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   const { port: own } = proxy.address() as AddressInfo
-  const reader = createObjectStore({ ...options, endpoint: server.url.replace(port, String(own)) })
-  t.teardown(() => {
-    reader.close()
-    proxy.close()
-  })
+  const reader = openStore(t, server.url.replace(port, String(own)))
+  t.teardown(() => proxy.close())
   return { reader, connections: () => connections }
 }

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import dns from 'node:dns'
 import t, { type Test } from 'tap'
-import { createObjectStore, describeStoreError } from '../src/index.ts'
+import { openStore } from '@intake/test-kit/open-store'
+import { resolveToLoopback } from '@intake/test-kit/resolve-to-loopback'
+import { describeStoreError } from '../src/index.ts'
 import type { ObjectStoreSettings } from '../src/settings.ts'
 import { roleJson, startFake } from './fake-aws.ts'
 
@@ -30,20 +31,8 @@ async function connect(
   host = 'key:secret@127.0.0.1',
 ) {
   const fake = await startFake(t, () => ({}))
-  const endpoint = `http://${host}:${fake.port}`
-  const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000, ...settings })
-  t.teardown(() => store.close())
+  const store = openStore(t, `http://${host}:${fake.port}`, { ...place, ...settings })
   return { store, received: fake.received }
-}
-
-/** Resolves every name to this machine, because not every system resolves names below localhost. */
-function resolveToLoopback(t: Test): void {
-  const { lookup } = dns
-  t.teardown(() => Object.assign(dns, { lookup }))
-  Object.assign(dns, {
-    lookup: (_: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) =>
-      options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
-  })
 }
 
 t.test('by default the bucket is in the path, and nothing else is asked for', async (t) => {
@@ -73,9 +62,7 @@ t.test('the store can compare the bytes with their hash', async (t) => {
       else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
     })
     const fake = await startFake(t, () => ({}), selfSigned())
-    const endpoint = `https://key:secret@127.0.0.1:${fake.port}`
-    const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000 })
-    t.teardown(() => store.close())
+    const store = openStore(t, `https://key:secret@127.0.0.1:${fake.port}`, place)
     await store.put(object)
     const { headers } = fake.received[0]!
     t.equal(headers['x-amz-content-sha256'], 'UNSIGNED-PAYLOAD')
@@ -163,9 +150,7 @@ t.test('with a prefix the bucket is checked by a list below it, without one by H
   const { url, received } = await startFake(t, () => ({ body }))
   const endpoint = url.replace('//', '//key:secret@')
   for (const prefix of ['team/intake', undefined]) {
-    const store = createObjectStore({ endpoint, ...place, prefix, timeoutMs: 60_000 })
-    t.teardown(() => store.close())
-    await store.checkBucket()
+    await openStore(t, endpoint, { ...place, prefix }).checkBucket()
   }
   t.same(
     received.map(({ method, path = '' }) => [
@@ -185,9 +170,7 @@ t.test('a store that hides the bucket from an unknown key says why', async (t) =
       ? { status: 404 }
       : { status: 404, body: '<Error><Code>XAdminUserNotFound</Code></Error>' },
   )
-  const endpoint = url.replace('//', '//key:secret@')
-  const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000 })
-  t.teardown(() => store.close())
+  const store = openStore(t, url.replace('//', '//key:secret@'), place)
   const error: unknown = await store.checkBucket().catch((reason: unknown) => reason)
   t.equal(describeStoreError(error), 'the store does not know the access key')
 })

@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
-import { createObjectStore, type ObjectStore } from '@intake/object-store'
+import type { ObjectStore } from '@intake/object-store'
 import { compress } from '@intake/queue/frame'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { addDeadLetter } from '@intake/records'
@@ -19,6 +19,7 @@ import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
+import { openStore } from '@intake/test-kit/open-store'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { createIntake, type CommandResult } from './in-process.ts'
@@ -123,8 +124,7 @@ export async function startServices(
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }
-  const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })
-  t.teardown(() => objects.close())
+  const objects = openStore(t, s3.url)
   const keys = openRedis(t, redis)
 
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }

@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createObjectStore } from '@intake/object-store'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { openStore } from '@intake/test-kit/open-store'
 
 import { startS3 } from '../../src/index.ts'
 import { forEachItem, skip } from './clickhouse-of-test.ts'
@@ -26,9 +26,7 @@ const filesOutside = () =>
 const server = await startS3({ dataDir: join(dataDir, 's3'), port: 0, secretKey: 'secret-key' })
 t.teardown(() => server.stop())
 const { port } = server
-const bucket = { bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 }
-const store = createObjectStore({ endpoint: server.url, ...bucket })
-t.teardown(() => store.close())
+const store = openStore(t, server.url)
 const sha256 = createHash('sha256').update(word).digest('hex')
 const object = { key: 'a/b.txt', body: Buffer.from(word), contentType: 'text/plain', sha256 }
 await store.ensureBucket()
@@ -241,13 +239,8 @@ test('403: a signature that does not fit is refused, and an old one', async (t) 
 })
 
 test('403: an access key of a gateway or a worker may do no more than it needs', async (t) => {
-  const storeOf = (endpoint: string, name = bucket.bucket) => {
-    const limited = createObjectStore({ endpoint, ...bucket, bucket: name })
-    t.teardown(() => limited.close())
-    return limited
-  }
-  const gateway = storeOf(server.gatewayUrl)
-  const worker = storeOf(server.workerUrl)
+  const gateway = openStore(t, server.gatewayUrl)
+  const worker = openStore(t, server.workerUrl)
   const own = { ...object, key: 'own.txt' }
   await gateway.checkBucket()
   await gateway.put(own)
@@ -261,11 +254,11 @@ test('403: an access key of a gateway or a worker may do no more than it needs',
   t.same(await worker.get(thumbnail.key), object.body)
   await t.rejects(worker.remove([thumbnail.key]))
   await t.rejects(gateway.put(thumbnail), { code: 'storage_unavailable' })
-  await storeOf(server.url).remove([thumbnail.key])
+  await store.remove([thumbnail.key])
   await gateway.remove([own.key])
   t.equal(await worker.get(own.key), undefined)
   for (const url of [server.gatewayUrl, server.workerUrl])
-    await t.rejects(storeOf(url, 'other').ensureBucket())
+    await t.rejects(openStore(t, url, { bucket: 'other' }).ensureBucket())
 })
 
 t.test('403: an unknown access key is named as the reason, as other stores do', async (t) => {

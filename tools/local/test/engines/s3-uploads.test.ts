@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { createObjectStore } from '@intake/object-store'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { body, objectAt, openStore } from '@intake/test-kit/open-store'
 import { until } from '@intake/test-kit/until'
 import { startS3 } from '../../src/index.ts'
 import { sign } from './s3-requests.ts'
@@ -15,17 +14,9 @@ t.test('an upload that is in progress, or was cut off, leaves the object as it w
   const server = await startS3({ dataDir, port: 0, secretKey: 'secret-key' })
   t.teardown(() => server.stop())
   const { port } = server
-  const store = createObjectStore({
-    endpoint: server.url,
-    bucket: 'intake',
-    region: 'us-east-1',
-    timeoutMs: 60_000,
-  })
-  t.teardown(() => store.close())
-  const body = Buffer.from('the bytes of an image')
-  const sha256 = createHash('sha256').update(body).digest('hex')
+  const store = openStore(t, server.url)
   await store.ensureBucket()
-  await store.put({ key: 'a/b.png', body, contentType: 'image/png', sha256 })
+  await store.put(objectAt('a/b.png'))
 
   const storedBytes = () => {
     const folder = join(dataDir, 'buckets')
@@ -48,6 +39,6 @@ t.test('an upload that is in progress, or was cut off, leaves the object as it w
   t.ok((await store.get('a/b.png'))?.equals(body))
 
   rmSync(join(dataDir, 'buckets', '.uploads'), { recursive: true })
-  await store.put({ key: 'a/c.png', body, contentType: 'image/png', sha256 })
+  await store.put(objectAt('a/c.png'))
   t.ok((await store.get('a/c.png'))?.equals(body), 'the folder for uploads is made again')
 })
