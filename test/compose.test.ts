@@ -1,15 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
+import { serve } from '@intake/test-kit/serve'
 
 interface Service {
   image?: string
@@ -384,10 +382,7 @@ for (const [service, config] of [
 const hasWget = spawnSync('wget', ['--version']).status === 0
 
 t.test('health checks use no proxy', { skip: hasWget ? false : 'needs wget' }, async (t) => {
-  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { port } = await serve(t, (_request, response) => response.end())
   const checks = services.map(([, { healthcheck }]) => healthcheck?.test ?? [])
   const withWget = checks.filter((test) => test.includes('wget'))
   t.equal(withWget.length, 2)

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { startApp } from '@intake/test-kit/app'
 import type { AppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { postFeedback, postLog } from '@intake/test-kit/post'
 import { until } from '@intake/test-kit/until'
@@ -31,8 +31,7 @@ t.teardown(() => clickhouseServer.stop())
 let s3Server = await startS3({ ...s3Options, otherKeys, port: 0 })
 t.teardown(() => s3Server.stop())
 const redis = openRedis(t, redisServer)
-const clickhouse = createClickHouse({ url: clickhouseServer.url })
-t.teardown(() => clickhouse.close())
+const clickhouse = openClickHouse(t, { url: clickhouseServer.url })
 
 /**
  * A directory like that of a mounted Kubernetes secret: `..data` is a link to the folder with the

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { kill } from 'node:process'
 import t, { type Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '@intake/schema'
 import { startClickHouse, startRedis } from '@intake/local'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import { logRow } from '../packages/schema/test/fixture.ts'
@@ -26,8 +26,7 @@ const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxme
 t.teardown(() => redisServer.stop())
 const clickhouseServer = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => clickhouseServer.stop())
-const clickhouse = createClickHouse({ url: clickhouseServer.url })
-t.teardown(() => clickhouse.close())
+const clickhouse = openClickHouse(t, { url: clickhouseServer.url })
 await migrate({ clickhouse })
 
 t.test('a worker with a small heap drains a backlog of large frames', async (t) => {

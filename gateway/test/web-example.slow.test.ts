@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { chromium, type BrowserContextOptions } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { loopbackOrigins } from '@intake/config'
 import { findChromium } from '@intake/test-kit/chromium'
+import { serve } from '@intake/test-kit/serve'
 import { until } from '@intake/test-kit/until'
 import { createSite } from '../../examples/web/serve.mjs'
 import { bundleWeb } from '../../clients/javascript/bundle.mjs'
@@ -23,8 +23,6 @@ interface Site {
   address(): AddressInfo
   close(): void
 }
-
-const urlOf = ({ port }: AddressInfo) => `http://127.0.0.1:${port}`
 
 const listen = async (gateway: TestGateway) => `http://127.0.0.1:${await listenOn(gateway)}`
 
@@ -45,7 +43,7 @@ t.test(
     site.listen(0, '127.0.0.1')
     await once(site, 'listening')
     t.teardown(() => site.close())
-    const origin = urlOf(site.address())
+    const origin = `http://127.0.0.1:${site.address().port}`
     const env = { CORS_ORIGINS: origin }
     const gateway = await startGateway(t, { env, key: { origins: [origin] } })
     const foreign = await startGateway(t, { env, key: { origins: ['https://app.example'] } })
@@ -99,17 +97,14 @@ t.test(
       `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>` +
       `<script type="module">${code.replace('@intake/client/node', '@intake/client')}</script>`
     const client = await bundleWeb()
-    const site = createServer(({ url }, response) => {
+    const site = await serve(t, ({ url }, response) => {
       const [type, body] = url === '/client.js' ? ['javascript', client] : ['html', document]
       response.writeHead(200, { 'content-type': `text/${type}; charset=utf-8` }).end(body)
     })
-    site.listen(0, '127.0.0.1')
-    await once(site, 'listening')
-    t.teardown(() => site.close())
     const page = await openPage(t)
     const errors: string[] = []
     page.on('pageerror', ({ message }) => errors.push(message))
-    await page.goto(urlOf(site.address() as AddressInfo))
+    await page.goto(site.url)
     await until(
       'both are stored',
       () => gateway.rows('logs').length + gateway.rows('feedback').length === 2,

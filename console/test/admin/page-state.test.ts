@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createApiKeyStore, dayCountName, sharedCountKey } from '@intake/access'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createPageState } from '../../src/admin/page-state.ts'
 
 const { url } = await ownRedis(t)
-const redis = connectRedis({ url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, { url })
 await claimInstallation(redis, 'installation of the test')
 
 t.test('a key that has used most of its day is shown, with the share of today', async (t) => {

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { serve } from '@intake/test-kit/serve'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createApiCors } from '../../src/admission/cors.ts'
 import { createAddressLimit } from '../../src/admission/sketch-limits.ts'
@@ -136,11 +134,10 @@ t.test('429: an address gets so many preflights; another one is not affected', a
   })
   const onPreflight = (result: string) => results.push(result)
   const cors = createApiCors({ allowed: '*', addresses, onPreflight })
-  const server = createServer(cors!.wrap(() => t.fail('it is no preflight')))
-  server.listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { port } = await serve(
+    t,
+    cors!.wrap(() => t.fail('it is no preflight')),
+  )
   const from = (address: string) =>
     fetch(`http://127.0.0.1:${port}/api/log`, {
       method: 'OPTIONS',

@@ -1,13 +1,12 @@
 import t, { type Test } from 'tap'
-import { connectRedis } from '@intake/redis'
 import { systemClock } from '@intake/runtime'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { startQueueShares } from '../../src/admission/queue-shares.ts'
 
 const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 
 const minute = 60_000
 const mebibyte = 1024 * 1024

@@ -1,11 +1,10 @@
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createSharedCounts } from '../../src/admission/shared-counts.ts'
 
 const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 
 const windowMs = 60_000
 const counts = createSharedCounts({ redis })

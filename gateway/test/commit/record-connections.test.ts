@@ -1,5 +1,6 @@
 import t from 'tap'
-import { claimInstallation, connectRedis, mainTag } from '@intake/redis'
+import { claimInstallation, mainTag } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { openRecordConnections } from '../../src/commit/record-connections.ts'
@@ -19,8 +20,7 @@ for (const replicas of [0, 1]) {
   t.test(`nothing is written to a Redis without a mark (${replicas} replicas)`, async (t) => {
     const server = await ownRedis(t)
     const [operator, redis] = (['consumer', 'producer'] as const).map((role) => {
-      const opened = connectRedis({ url: server.url, role, onError: () => {} })
-      t.teardown(() => opened.disconnect())
+      const opened = openRedis(t, server, role)
       return opened
     })
     let refusal: string | undefined

@@ -1,13 +1,8 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  request as sendRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer, text } from 'node:stream/consumers'
 import type { Test } from 'tap'
+import { serve } from '@intake/test-kit/serve'
 import { images, listen, startGateway, type TestGateway } from '../support.ts'
 
 /** An error code that the OpenAPI document does not list. */
@@ -52,14 +47,11 @@ export async function startCallees(
     response.writeHead(received.statusCode, { 'content-type': received.headers['content-type'] })
     response.end(body)
   }
-  const proxy = createServer((request, response) => void forward(request, response))
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.teardown(() => proxy.close())
+  const proxy = await serve(t, (request, response) => void forward(request, response))
   return {
     gateway,
     url: `http://127.0.0.1:${port}`,
-    unlistedUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    unlistedUrl: proxy.url,
     image: images.png,
   }
 }

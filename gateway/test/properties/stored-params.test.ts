@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '@intake/schema'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { ownClickHouse } from '@intake/test-kit/own-services'
 import { parseLossless } from '@intake/json'
 import * as fc from 'fast-check'
@@ -9,11 +9,9 @@ import t from 'tap'
 import { sendLog, sender, startGateway } from '../support.ts'
 
 const server = await ownClickHouse(t)
-const owner = createClickHouse({ url: server.url })
-t.teardown(() => owner.close())
+const owner = openClickHouse(t, { url: server.url })
 await migrate({ clickhouse: owner })
-const analyst = createClickHouse({ url: server.analystUrl })
-t.teardown(() => analyst.close())
+const analyst = openClickHouse(t, { url: server.analystUrl })
 const gateway = await startGateway(t)
 
 /** Sends each event by itself. Then stores the rows that the gateway has made, with one insert. */

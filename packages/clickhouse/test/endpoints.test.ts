@@ -1,29 +1,24 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { createClickHouse } from '../src/index.ts'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
+import { serve } from '@intake/test-kit/serve'
 import { failureOf, logRow, member } from '../../schema/test/fixture.ts'
 
 /**
  * Starts a server that responds as the test decides, and records the requests. The question for the
  * columns of a table is not recorded, and always gets a response.
  */
-async function serve(t: Test, respond: RequestListener) {
+async function startServer(t: Test, respond: RequestListener) {
   const queries: URLSearchParams[] = []
-  const server = createServer((request, response) => {
+  const { port } = await serve(t, (request, response) => {
     void text(request).then((body) => {
       if (body.startsWith('DESCRIBE')) return response.end()
       queries.push(new URL(request.url ?? '', 'http://x').searchParams)
       return respond(request, response)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://u:p,w@127.0.0.1:${(server.address() as AddressInfo).port}`, queries }
+  return { url: `http://u:p,w@127.0.0.1:${port}`, queries }
 }
 
 const stores: RequestListener = (_, response) => {
@@ -38,16 +33,13 @@ const fails =
   }
 const silent: RequestListener = () => {}
 
-const connect = (t: Test, urls: string[], options: object = {}) => {
-  const clickhouse = createClickHouse({ url: urls.join(','), requestTimeoutMs: 60_000, ...options })
-  t.teardown(() => clickhouse.close())
-  return clickhouse
-}
+const connect = (t: Test, urls: string[], options: object = {}) =>
+  openClickHouse(t, { url: urls.join(','), requestTimeoutMs: 60_000, ...options })
 const insert = (clickhouse: ReturnType<typeof connect>) =>
   clickhouse.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
 
 t.test('an endpoint that refuses connections is left, and left alone', async (t) => {
-  const [away, up] = ['http://u:p@127.0.0.1:1', await serve(t, stores)]
+  const [away, up] = ['http://u:p@127.0.0.1:1', await startServer(t, stores)]
   const clickhouse = connect(t, [away, up.url])
   await insert(clickhouse)
   await insert(clickhouse)
@@ -55,7 +47,7 @@ t.test('an endpoint that refuses connections is left, and left alone', async (t)
 })
 
 t.test('an endpoint that cannot write is left, and not asked again at once', async (t) => {
-  const [full, up] = [await serve(t, fails(243)), await serve(t, stores)]
+  const [full, up] = [await startServer(t, fails(243)), await startServer(t, stores)]
   const clickhouse = connect(t, [full.url, up.url])
   await insert(clickhouse)
   await insert(clickhouse)
@@ -63,20 +55,20 @@ t.test('an endpoint that cannot write is left, and not asked again at once', asy
 })
 
 t.test('an error of the rows or the schema is not tried elsewhere', async (t) => {
-  const [refusing, other] = [await serve(t, fails(117)), await serve(t, stores)]
+  const [refusing, other] = [await startServer(t, fails(117)), await startServer(t, stores)]
   const error = await failureOf(insert(connect(t, [refusing.url, other.url])))
   t.equal(error.code, 117)
   t.equal(other.queries.length, 0)
 })
 
 t.test('when none is left, the error is that of the last', async (t) => {
-  const [first, second] = [await serve(t, fails(243)), await serve(t, fails(242))]
+  const [first, second] = [await startServer(t, fails(243)), await startServer(t, fails(242))]
   t.equal((await failureOf(insert(connect(t, [first.url, second.url])))).code, 242)
   t.equal((await failureOf(insert(connect(t, [first.url, second.url])))).code, 242)
 })
 
 t.test('an insert without a response is killed, and goes elsewhere next', async (t) => {
-  const [mute, up] = [await serve(t, silent), await serve(t, stores)]
+  const [mute, up] = [await startServer(t, silent), await startServer(t, stores)]
   const clickhouse = connect(t, [mute.url, up.url], { requestTimeoutMs: 1_000 })
   await failureOf(insert(clickhouse))
   const [sent, kill] = mute.queries
@@ -87,7 +79,7 @@ t.test('an insert without a response is killed, and goes elsewhere next', async 
 })
 
 t.test('a quorum and the settings of a cluster are sent only when they are set', async (t) => {
-  const up = await serve(t, stores)
+  const up = await startServer(t, stores)
   await insert(connect(t, [up.url]))
   await insert(connect(t, [up.url], { cluster: 'fleet', insertQuorum: 'auto', spread: true }))
   const of = (name: string) => up.queries.map((query) => query.get(name))

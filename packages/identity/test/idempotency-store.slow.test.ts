@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/local'
 import { defineReserve } from '@intake/identity'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import {
@@ -12,11 +13,8 @@ import {
 import { createReservationLedger } from '../src/reservation-ledger.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+t.teardown(() => server.stop())
+const redis = openRedis(t, server)
 
 const mebibyte = 1024 * 1024
 
@@ -158,8 +156,7 @@ t.test('a reservation whose reply was lost is requested again and found', async 
   t.teardown(() => proxy.close())
   const url = new URL(server.url)
   url.port = String(proxy.port)
-  const lossy = connectRedis({ url: url.href, role: 'producer', onError: () => {} })
-  t.teardown(() => lossy.disconnect())
+  const lossy = openRedis(t, { url: url.href }, 'producer')
   await new Promise((resolve) => lossy.once('ready', resolve))
   const { store } = await createStore(t, { redis: lossy })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createReservationLedger } from '../src/reservation-ledger.ts'
@@ -8,8 +8,7 @@ const server = await ownRedis(t)
 
 t.test('a reservation is counted once, although Redis responds after the timeout', async (t) => {
   const clock = createTestClock()
-  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-  t.teardown(() => redis.disconnect())
+  const redis = openRedis(t, server)
   const ledger = createReservationLedger({
     redis,
     memoryBytes: () => 1_000_000,

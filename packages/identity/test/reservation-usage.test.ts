@@ -1,13 +1,12 @@
 import t from 'tap'
 import { dayMs } from '@intake/contract'
-import { connectRedis } from '@intake/redis'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createReservationUsage } from '../src/reservation-usage.ts'
 
 const server = await ownRedis(t)
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(() => redis.disconnect())
+const redis = openRedis(t, server)
 
 const clock = createTestClock()
 // The counts of an earlier day would expire at once.

@@ -4,14 +4,11 @@ import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'
+import { claimInstallation, pollRedisState, type RedisState } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
-const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+t.teardown(() => server.stop())
+const redis = openRedis(t, server)
 
 /** Polls the state until it satisfies the condition. */
 async function observe(t: Test, condition: (state: RedisState) => boolean): Promise<RedisState> {

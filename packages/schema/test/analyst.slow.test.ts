@@ -4,7 +4,6 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { until } from '@intake/test-kit/until'
 import t from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '../src/index.ts'
 import { failureOf, feedbackRow, insertRows, logRow, randomDoubles, uuidV7 } from './fixture.ts'
 import { recordViews, views } from './views.ts'
@@ -12,7 +11,7 @@ import { recordViews, views } from './views.ts'
 const dataDir = createDataDir(t)
 const options = { dataDir, port: 0, analystPassword: 'analyst' }
 const first = await startClickHouse(options)
-const owner = createClickHouse({ url: first.url })
+const owner = openClickHouse(t, { url: first.url })
 await migrate({ clickhouse: owner })
 
 const device = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`
@@ -67,15 +66,12 @@ await owner.insertRows({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
 // Inserts the rows twice, as happens after a lost confirmation.
 for (const _ of [1, 2]) await insertRows(owner, 'logs', visits)
 await insertRows(owner, 'feedback', [opinion])
-await owner.close()
-
 // Restarts the server before the queries, because the functions must survive a restart.
 await first.stop()
 const server = await startClickHouse(options)
 t.teardown(() => server.stop())
-const analyst = createClickHouse({ url: server.analystUrl })
+const analyst = openClickHouse(t, { url: server.analystUrl })
 const writer = openClickHouse(t, { url: server.url })
-t.teardown(() => analyst.close())
 
 t.test('intake_number, intake_text and intake_bool read what any client sends', async (t) => {
   const rows = await analyst.query(

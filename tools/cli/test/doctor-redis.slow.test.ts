@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { shardPrefix } from '@intake/queue'
-import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
 import { createRedisServer, type RedisServer } from '@intake/test-kit/redis-server'
@@ -21,8 +21,7 @@ async function examine(url: string, { assertsDurability = false } = {}) {
 }
 
 function operate(t: Test, { url }: RedisServer) {
-  const operator = connectRedis({ url, role: 'consumer', onError: () => {} })
-  t.teardown(() => operator.disconnect())
+  const operator = openRedis(t, { url })
   return operator
 }
 

@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer } from '@intake/test-kit/redis-server'
+import { serve } from '@intake/test-kit/serve'
 import t from 'tap'
 import { createIntake } from './in-process.ts'
 
@@ -11,13 +10,11 @@ const [port, closed] = await freePorts(2)
 const redis = await createRedisServer({ dataDir, port: port! })
 t.teardown(() => redis.process.kill())
 await redis.process.start()
-const clickhouse = createServer((request, response) => {
+const clickhouse = await serve(t, (request, response) => {
   request.resume()
   response.writeHead(401, { 'x-clickhouse-exception-code': '516' }).end('Code: 516.')
 })
-await new Promise<void>((resolve) => void clickhouse.listen(0, '127.0.0.1', resolve))
-t.teardown(() => clickhouse.close())
-const refusing = `http://intake:wrong@127.0.0.1:${(clickhouse.address() as AddressInfo).port}`
+const refusing = `http://intake:wrong@127.0.0.1:${clickhouse.port}`
 const intake = createIntake({
   cwd: dataDir,
   env: { REDIS_URL: redis.url, CLICKHOUSE_URL: refusing, S3_ENDPOINT: 'http://a:b@127.0.0.1:1' },

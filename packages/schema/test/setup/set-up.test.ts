@@ -1,8 +1,9 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
-import { createClickHouse } from '@intake/clickhouse'
 import { readShards, registerShard, shardMarkKey } from '@intake/queue'
-import { connectRedis, primaryOf } from '@intake/redis'
+import { primaryOf } from '@intake/redis'
+import { openClickHouse } from '@intake/test-kit/open-clickhouse'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { inspectClickHouse } from '../../src/index.ts'
@@ -13,12 +14,8 @@ const [redisServer, clickhouseServer, s3] = await Promise.all([
   ownClickHouse(t),
   ownS3(t),
 ])
-const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
-const clickhouse = createClickHouse({ url: clickhouseServer.url })
-t.teardown(async () => {
-  redis.disconnect()
-  await clickhouse.close()
-})
+const redis = openRedis(t, redisServer)
+const clickhouse = openClickHouse(t, { url: clickhouseServer.url })
 
 const options = {
   redisUrl: redisServer.url,
