@@ -12,18 +12,16 @@ import {
 } from '../../gateway/test/openapi/four-calls.ts'
 import { quickStartBlocks } from '../../gateway/test/openapi/quick-start.ts'
 import { secret } from '../../gateway/test/support.ts'
+import { runMaven } from './kotlin-build.ts'
 
 const run = promisify(execFile)
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const generator = 'org.openapitools:openapi-generator-cli:7.25.0'
-/** The timeout of Maven and Java, which take a minute or two if they download everything. */
+/** Java takes a minute or two on a busy machine. */
 const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
-// Switches the Kotlin daemon off, because it would occupy two gigabytes of memory after the build.
-const maven = (...args: string[]) =>
-  run('mvn', ['-B', '-q', '-Dkotlin.compiler.daemon=false', ...args], options)
 
 const tools = createDataDir(t)
-await maven('dependency:copy', `-Dartifact=${generator}`, `-DoutputDirectory=${tools}`)
+await runMaven(['-q', 'dependency:copy', `-Dartifact=${generator}`, `-DoutputDirectory=${tools}`])
 const jar = join(tools, 'openapi-generator-cli-7.25.0.jar')
 
 for (const library of ['moshi', 'gson']) {
@@ -43,7 +41,7 @@ for (const library of ['moshi', 'gson']) {
     const [block = ''] = quickStartBlocks('kotlin', /createLog/)
     mkdirSync(join(sources, 'quickstart'))
     writeFileSync(join(sources, 'quickstart/QuickStart.kt'), `package quickstart\n\n${block}`)
-    await maven('-f', pathOf('kotlin/pom.xml'), `-Dsources=${sources}`, 'compile')
+    await runMaven(['-q', '-f', pathOf('kotlin/pom.xml'), `-Dsources=${sources}`, 'compile'])
 
     const classes = `${join(sources, 'target/classes')}:${readFileSync(join(sources, 'classpath.txt'), 'utf8')}`
     const args = [url, unlistedUrl, secret, path('screenshot.png')]

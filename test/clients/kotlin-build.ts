@@ -10,17 +10,17 @@ const project = fileURLToPath(new URL('../../clients/kotlin/', import.meta.url))
 /** The timeout is long: Maven takes minutes if it downloads everything or the machine is busy. */
 const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
-/**
- * Runs Maven for the Kotlin client; resolves to the output of Maven.
- *
- * @param args goals and options of Maven, such as `test-compile`
- */
-export async function buildKotlin(...args: string[]): Promise<string> {
+/** Runs Maven for the Kotlin client; resolves to its output. */
+export const buildKotlin = (...args: string[]) =>
+  runMaven(['-f', join(project, 'pom.xml'), ...args])
+
+/** Runs Maven with goals and options, such as `test-compile`; resolves to its output. */
+export async function runMaven(args: readonly string[], cwd?: string): Promise<string> {
   // Switches the Kotlin daemon off, because it would occupy two gigabytes of memory after the
   // build.
-  const settings = ['-B', '-ntp', '-Dkotlin.compiler.daemon=false', '-f', join(project, 'pom.xml')]
+  const settings = ['-B', '-ntp', '-Dkotlin.compiler.daemon=false']
   try {
-    return (await run('mvn', [...settings, ...args], options)).stdout
+    return (await run('mvn', [...settings, ...args], { ...options, cwd })).stdout
   } catch (error) {
     const { stdout } = error as ExecFileException & { stdout: string }
     throw new Error(stdout.slice(-20_000), { cause: error })

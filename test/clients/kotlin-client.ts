@@ -5,8 +5,8 @@ import { startStack } from '@intake/test-kit/running-stack'
 import { serveDriver } from '../../clients/javascript/adapters/serve-driver.ts'
 import { checkExactlyOnce } from '../../clients/javascript/test/through-faults.ts'
 import { runConformance } from '../../clients/conformance/src/index.ts'
-import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
-import { createKotlinDriver } from './kotlin-process.ts'
+import { buildKotlin } from './kotlin-build.ts'
+import { createKotlinDriver } from './kotlin-driver.ts'
 
 /** The number of device properties that log events contain; feedback has twelve more. */
 const logFields = 17
@@ -35,7 +35,7 @@ t.test('the tests of the Kotlin client pass, on Android 14 by Robolectric too', 
 })
 
 t.test('the Kotlin client passes the conformance suite', async (t) => {
-  const { url, close } = await serveDriver(createKotlinDriver(kotlinClassPath()))
+  const { url, close } = await serveDriver(createKotlinDriver())
   t.teardown(close)
   const { results } = await runConformance({ adapter: url })
   for (const { title, outcome, seen, requests } of results) {
@@ -48,6 +48,11 @@ t.test('the Kotlin client passes the conformance suite', async (t) => {
 t.test('10,000 events of the Kotlin client become as many rows, each once', async (t) => {
   const dataDir = createDataDir(t)
   const stack = await startStack(t, { dataDir, env: { RATE_LIMIT_MAX: '1000000' } })
-  const createDriver = () => createKotlinDriver(kotlinClassPath())
-  await checkExactlyOnce(t, { platform: 'kotlin', stack, dataDir, events: 10_000, createDriver })
+  await checkExactlyOnce(t, {
+    platform: 'kotlin',
+    stack,
+    dataDir,
+    events: 10_000,
+    createDriver: createKotlinDriver,
+  })
 })

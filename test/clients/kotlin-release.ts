@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { createSandbox } from '@intake/sandbox'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { runMaven } from './kotlin-build.ts'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('../../tools/scripts/release.mjs', import.meta.url))
@@ -60,9 +61,8 @@ t.test('a Kotlin program sends with the client of the Maven repository', async (
   mkdirSync(join(cwd, 'src'))
   writeFileSync(join(cwd, 'pom.xml'), pom(pathToFileURL(join(release, 'maven')).href))
   writeFileSync(join(cwd, 'src/Main.kt'), program)
-  const maven = ['-B', '-q', '-ntp', '-Dkotlin.compiler.daemon=false', 'compile']
   const libraries = ['dependency:copy-dependencies', '-DoutputDirectory=libraries']
-  await run('mvn', [...maven, ...libraries], { ...options, cwd })
+  await runMaven(['-q', 'compile', ...libraries], cwd)
   const classPath = ['target/classes', 'libraries/*'].join(':')
   await run('java', ['-cp', classPath, 'MainKt', sandbox.url, sandbox.apiKey], { ...options, cwd })
   t.match(sandbox.records(), [{ event: 'installed', bundle_identifier: 'com.example.program' }])

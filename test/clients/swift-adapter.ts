@@ -1,8 +1,7 @@
 // Starts the adapter of the Swift client for the conformance suite, and prints its URL.
 import { createProcessDriver } from '../../clients/javascript/adapters/process-driver.ts'
 import { serveDriver } from '../../clients/javascript/adapters/serve-driver.ts'
-import { startDrivenProcess } from './swift/driven-process.ts'
-import { buildDriven } from './swift/toolchain.ts'
+import { buildDriven, startDrivenProcess } from './swift/toolchain.ts'
 
 const program = await buildDriven()
 const driver = createProcessDriver('swift', () => startDrivenProcess(program), [])

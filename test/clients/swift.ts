@@ -14,13 +14,13 @@ import { startHttpIntake } from '../../clients/javascript/test/node/http-intake.
 import { startRedirecting } from '../../clients/javascript/test/node/redirecting.ts'
 import { checkExactlyOnce } from '../../clients/javascript/test/through-faults.ts'
 import { runConformance } from '../../clients/conformance/src/index.ts'
-import { startDrivenProcess } from './swift/driven-process.ts'
 import {
   buildDriven,
   packageDir,
   programCommand,
   programPath,
   runSwift,
+  startDrivenProcess,
 } from './swift/toolchain.ts'
 
 const dayMs = 86_400_000

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { startLineProcess } from '../../../clients/javascript/adapters/start-process.ts'
 
 const run = promisify(execFile)
 export const packageDir = fileURLToPath(new URL('../../..', import.meta.url))
@@ -38,3 +39,6 @@ export function programCommand(path: string, ...args: string[]): [string, string
   const [command = '', ...rest] = [...words.slice(0, -1), path, ...args]
   return [command, rest]
 }
+
+/** Starts a process with a client, from `buildDriven`. */
+export const startDrivenProcess = (program: string) => startLineProcess(...programCommand(program))
