@@ -17,7 +17,7 @@ import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { limited, password } from '../../packages/schema/test/limited-analyst.ts'
 import { cluster, replicas } from './cluster.ts'
-import { application, documentedParams } from './same-answers.ts'
+import { application, documentedParams, inOneOrder } from './same-answers.ts'
 
 const mine = limited({
   bundles: ['com.example.mine'],
@@ -163,11 +163,10 @@ async function readForbidden(owner: ClickHouse): Promise<RegExp> {
 
 /** A client of the server at `url`, whose user is the owner's. */
 function connectAs(t: Test, url: string, user: string): ClickHouse {
-  const clickhouse = openClickHouse(t, {
+  return openClickHouse(t, {
     url: url.replace('intake:secret', `${user}:${passwordOf(user)}`),
     requestTimeoutMs: 60_000,
   })
-  return clickhouse
 }
 
 const passwordOf = (user: string) => (user === 'analyst' ? 'analyst' : password)
@@ -294,5 +293,3 @@ const attacksOfAnalyst = [
   `SELECT * FROM cluster('${cluster}', intake.journal)`,
   `SELECT * FROM clusterAllReplicas('${cluster}', system.query_log)`,
 ]
-
-const inOneOrder = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted()

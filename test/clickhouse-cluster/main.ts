@@ -16,11 +16,11 @@ import {
 import { type ClickHouseError } from '@intake/clickhouse'
 import { inspectClickHouse, migrate, repairViews } from '@intake/schema'
 import { startRedis, startS3 } from '@intake/local'
-import { connectRedis } from '@intake/redis'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { enqueueLogs } from '@intake/test-kit/enqueue'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
+import { openRedis } from '@intake/test-kit/open-redis'
 import { until } from '@intake/test-kit/until'
 import { countOutdated, replaceCounts } from '../../packages/records/src/counts/replace-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
@@ -32,10 +32,7 @@ const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.url))
 const servers = await startCluster(t, { servers: 3, shards: 2, users: limitedUsers })
 const urls = servers.map(({ url }) => url)
-const connect = (url: string) => {
-  const clickhouse = openClickHouse(t, { url, cluster, requestTimeoutMs: 60_000 })
-  return clickhouse
-}
+const connect = (url: string) => openClickHouse(t, { url, cluster, requestTimeoutMs: 60_000 })
 const [first, second, third] = [connect(urls[0]!), connect(urls[1]!), connect(urls[2]!)]
 
 const time = '2026-11-21T03:00:00.123Z'
@@ -160,8 +157,7 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
   t.match(created.stderr, /CREATE ROW POLICY .* ON CLUSTER 'fleet' ON intake\.logs_raw_local FOR/)
   await intake('analysts', 'remove', 'one')
 
-  const connection = connectRedis({ url: redis.url, role: 'producer', onError: () => {} })
-  t.teardown(() => connection.disconnect())
+  const connection = openRedis(t, redis, 'producer')
   const device = randomUUID()
   const frameOf = () => rowsOf(50, { device_uuid: device }).map((row) => JSON.stringify(row))
   await enqueueLogs(connection, Array.from({ length: 20 }, frameOf))

@@ -99,7 +99,7 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
 }
 
 /** Sorts the rows as texts, because rows with equal sort keys may come in any order. */
-const inOneOrder = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
+export const inOneOrder = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
 
 async function show(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(60_000) })
