@@ -99,6 +99,17 @@ export function compress(data: string | Buffer): Compressed {
   return { coding: 'gzip', bytes: zlib.gzipSync(data, { level: gzipLevel }) }
 }
 
+/** Some versions of Node return the first part of cut bytes without an error (nodejs/node#64592). */
+const reportsCutBytes = ((): boolean => {
+  const whole = zstd.zstdCompressSync?.('a', { params: {} })
+  try {
+    if (whole !== undefined) zstd.zstdDecompressSync?.(whole.subarray(0, -1))
+    return false
+  } catch {
+    return true
+  }
+})()
+
 /**
  * Decompresses any coding on any Node, whose gateways may have a newer one.
  *
@@ -106,5 +117,6 @@ export function compress(data: string | Buffer): Compressed {
  */
 export function decompress({ coding, bytes }: Compressed): Buffer {
   if (coding === 'gzip') return zlib.gunzipSync(bytes)
-  return zstd.zstdDecompressSync?.(bytes) ?? Buffer.from(decompressZstd(bytes))
+  const native = reportsCutBytes ? zstd.zstdDecompressSync : undefined
+  return native?.(bytes) ?? Buffer.from(decompressZstd(bytes))
 }
