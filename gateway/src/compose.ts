@@ -36,6 +36,7 @@ import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
+import { createFairReservations } from './identity/fair-reservations.ts'
 import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
 import { OutcomeCounts } from './report/outcome-counts.ts'
@@ -271,7 +272,9 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     shards,
     outcomes: createFrameProducer({ sink: open('outcomes') }),
     ports: {
-      idempotency: createIdempotencyStore({ reserve: connections.reserve, ledger }),
+      idempotency: createFairReservations(
+        createIdempotencyStore({ reserve: connections.reserve, ledger }),
+      ),
       queues: {
         logs: shards?.producer ?? createFrameProducer({ sink: open('logs') }),
         feedback: createFrameProducer({ sink: open('feedback') }),

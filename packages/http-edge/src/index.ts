@@ -6,6 +6,7 @@ export type { Handler } from './exchange.ts'
 export { createHttpEdge, type HttpEdge } from './http-edge.ts'
 export { createFairGate } from './fairness/fair-gate.ts'
 export { mapInTurns, type SenderTurns, type TakeTurn } from './fairness/in-turns.ts'
+export { createRoundRobin } from './fairness/round-robin.ts'
 export { createTurns, type Turns } from './fairness/turns.ts'
 export {
   beginStep,
