@@ -61,6 +61,8 @@ const script = pathOf(isSource ? 'decoder/main.ts' : 'decoder/main.js')
 const confinedStart = pathOf('../../../packages/confinement/src/run-confined.mjs')
 /** The code that the process needs. No setting, secret or data is in these folders. */
 const readable = ['../..', '../../../packages', '../../../node_modules'].map(pathOf)
+/** Node resolves `--import` from this folder, and ends if it may not read its `package.json`. */
+const cwd = pathOf('../..')
 /**
  * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB of memory,
  * which counts as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript
@@ -145,6 +147,7 @@ function start(path: string) {
       options,
     ],
     {
+      cwd,
       // The process gets no setting and no secret of the console. The first two variables keep its
       // memory small.
       env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
