@@ -57,6 +57,16 @@ const setting = (
   }
 }
 
+async function restartConsole(
+  { cluster }: Stage,
+  whileEnded: () => Promise<unknown> = async () => {},
+): Promise<void> {
+  const [viewer] = cluster.consoles
+  await viewer!.kill()
+  await whileEnded()
+  await viewer!.start()
+}
+
 /** While this key exists, another console evaluates the alerts. */
 const alertTurn = '{intake}:alerts:turn'
 const today = () => new Date().toISOString().slice(0, 10)
@@ -67,6 +77,31 @@ const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | '
   begin: async ({ cluster }) => cluster[service].freeze(),
   end: async ({ cluster }) => cluster[service].thaw(),
 })
+
+/** A state in which a table is missing. `then` runs when it is. */
+const withoutTable = (
+  table: string,
+  then: (stage: Stage) => Promise<unknown> = async () => {},
+): Pick<State, 'begin' | 'end'> => ({
+  async begin(stage) {
+    await stage.cluster.sql.command(`RENAME TABLE intake.${table} TO intake.${table}_away`)
+    await then(stage)
+  },
+  end: ({ cluster }) => cluster.sql.command(`RENAME TABLE intake.${table}_away TO intake.${table}`),
+})
+
+/** A state in which Redis has this mark of the installation, or none. `end` restores the mark. */
+const marked = (value?: string): Pick<State, 'begin' | 'end'> => {
+  let before = ''
+  return {
+    async begin({ cluster: { keys } }) {
+      before = (await keys.get(installationKey)) ?? ''
+      if (value === undefined) await keys.del(installationKey)
+      else await keys.set(installationKey, value)
+    },
+    end: async ({ cluster }) => void (await cluster.keys.set(installationKey, before)),
+  }
+}
 
 /** A state in which the table of logs has a constraint that no row satisfies. */
 const refusedRows: Pick<State, 'begin' | 'end'> = {
@@ -90,32 +125,18 @@ export const states: State[] = [
     seenBy,
     ...frozen('redis'),
   })),
-  ...(['gateway', 'worker'] as const).map((seenBy): State => {
-    let mark: string | null = null
-    return {
-      code: 'redis_lost_its_data',
-      cause: 'the mark of the installation deleted',
-      seenBy,
-      async begin({ cluster }) {
-        mark = await cluster.keys.get(installationKey)
-        await cluster.keys.del(installationKey)
-      },
-      end: async ({ cluster }) => void (await cluster.keys.set(installationKey, mark ?? '')),
-    }
-  }),
-  (() => {
-    let mark: string | null = null
-    return {
-      code: 'configuration',
-      cause: 'the mark of another installation in Redis',
-      seenBy: 'worker',
-      async begin({ cluster }) {
-        mark = await cluster.keys.get(installationKey)
-        await cluster.keys.set(installationKey, 'another')
-      },
-      end: async ({ cluster }) => void (await cluster.keys.set(installationKey, mark ?? '')),
-    } satisfies State
-  })(),
+  ...(['gateway', 'worker'] as const).map((seenBy): State => ({
+    code: 'redis_lost_its_data',
+    cause: 'the mark of the installation deleted',
+    seenBy,
+    ...marked(),
+  })),
+  {
+    code: 'configuration',
+    cause: 'the mark of another installation in Redis',
+    seenBy: 'worker',
+    ...marked('another'),
+  },
   {
     code: 'redis_could_lose_records',
     cause: '`CONFIG SET appendfsync everysec`',
@@ -206,10 +227,7 @@ export const states: State[] = [
     code: 'insert_operator',
     cause: 'the table of logs renamed',
     seenBy: 'worker',
-    begin: ({ cluster }) =>
-      cluster.sql.command('RENAME TABLE intake.logs_raw TO intake.logs_renamed'),
-    end: ({ cluster }) =>
-      cluster.sql.command('RENAME TABLE intake.logs_renamed TO intake.logs_raw'),
+    ...withoutTable('logs_raw'),
   },
   {
     code: 'insert_split',
@@ -223,24 +241,12 @@ export const states: State[] = [
     seenBy: 'worker',
     ...insertsFailWith(9_999),
   },
-  {
-    code: 'insert_rejected',
+  ...(['insert_rejected', 'dead_letters', 'rows_refused'] as const).map((code): State => ({
+    code,
     cause: 'a constraint that no row meets',
     seenBy: 'worker',
     ...refusedRows,
-  },
-  {
-    code: 'dead_letters',
-    cause: 'a constraint that no row meets',
-    seenBy: 'worker',
-    ...refusedRows,
-  },
-  {
-    code: 'rows_refused',
-    cause: 'a constraint that no row meets',
-    seenBy: 'worker',
-    ...refusedRows,
-  },
+  })),
   {
     code: 'frame_unreadable',
     cause: 'a job that is no frame',
@@ -269,38 +275,27 @@ export const states: State[] = [
     code: 'page_fails',
     cause: 'the list of feedback asked for without its table',
     seenBy: 'console',
-    async begin({ cluster }) {
-      await cluster.sql.command('RENAME TABLE intake.feedback_raw TO intake.feedback_away')
-      await fetch(`${cluster.consoles[0]!.adminUrl()}/feedback`, {
+    ...withoutTable('feedback_raw', ({ cluster }) =>
+      fetch(`${cluster.consoles[0]!.adminUrl()}/feedback`, {
         signal: AbortSignal.timeout(30_000),
-      })
-    },
-    end: ({ cluster }) =>
-      cluster.sql.command('RENAME TABLE intake.feedback_away TO intake.feedback_raw'),
+      }),
+    ),
   },
   {
     code: 'counts_late',
     cause: 'the table of runs of counts renamed before the console starts',
     seenBy: 'console',
-    async begin({ cluster }) {
-      // Counting is tried at the start, then once a minute.
-      const [viewer] = cluster.consoles
-      await viewer!.kill()
-      await cluster.sql.command('RENAME TABLE intake.counted_raw TO intake.counted_away')
-      await viewer!.start()
-    },
-    end: ({ cluster }) =>
-      cluster.sql.command('RENAME TABLE intake.counted_away TO intake.counted_raw'),
+    // Counting is tried at the start, then once a minute.
+    ...withoutTable('counted_raw', (stage) => restartConsole(stage)),
   },
   {
     code: 'alerts_late',
     cause: 'the table of alerts renamed before the console starts',
     seenBy: 'console',
-    async begin({ cluster }) {
-      // Alerts are evaluated at the start, then once a minute.
-      const [viewer] = cluster.consoles
-      await viewer!.kill()
-      await createAlertStore({ redis: cluster.keys, who: 'states' }).add({
+    // Alerts are evaluated at the start, then once a minute.
+    ...withoutTable('alerts_raw', async (stage) => {
+      const redis = stage.cluster.keys
+      await createAlertStore({ redis, who: 'states' }).add({
         bundle: 'com.example.app',
         event: 'crash',
         versionName: '',
@@ -309,12 +304,8 @@ export const states: State[] = [
         unit: 'events',
         minutes: 10,
       })
-      await cluster.sql.command('RENAME TABLE intake.alerts_raw TO intake.alerts_away')
-      await cluster.keys.del(alertTurn)
-      await viewer!.start()
-    },
-    end: ({ cluster }) =>
-      cluster.sql.command('RENAME TABLE intake.alerts_away TO intake.alerts_raw'),
+      await restartConsole(stage, () => redis.del(alertTurn))
+    }),
   },
   {
     code: 'webhook_fails',
