@@ -1,4 +1,5 @@
 import type { HostileCase } from './hostile-case.ts'
+import { codes } from './report.ts'
 import type { Seen } from './result.ts'
 
 const memoryMiBMax = 900
@@ -23,7 +24,7 @@ export function judge(
   const quiet = before.slowestMs <= slowestMsMax && Object.keys(before.refusals).length === 0
   expect(
     quiet,
-    `before the attack the sender is fast and not refused (${before.slowestMs} ms, ${codes(before.refusals)})`,
+    `before the attack the sender is fast and not refused (${before.slowestMs} ms, refused ${codes(before)})`,
   )
   expect(!seen.died, 'the gateway survives')
   expect(during.responses > 0, 'the innocent sender gets responses')
@@ -31,10 +32,9 @@ export function judge(
     during.slowestMs <= slowestMsMax,
     `no response takes more than ${slowestMsMax} ms (${during.slowestMs})`,
   )
-  const { refusals } = during
   expect(
-    Object.keys(refusals).length === 0,
-    `the innocent sender is not refused (${codes(refusals)})`,
+    Object.keys(during.refusals).length === 0,
+    `the innocent sender is not refused (${codes(during)})`,
   )
   expect(seen.peakMiB <= memoryMax, `the gateway has at most ${memoryMax} MiB (${seen.peakMiB})`)
   if (hostile.connectionsEndMs !== undefined && options.attackMs === undefined) {
@@ -62,8 +62,3 @@ export function judge(
   }
   return [...reasons, ...seen.violations]
 }
-
-const codes = (refusals: Record<string, number>) =>
-  Object.entries(refusals)
-    .map(([code, count]) => `${count} × ${code}`)
-    .join(', ') || 'none refused'

@@ -45,7 +45,6 @@ const views = await clickhouse.query<{ name: string }>(
   `SELECT name FROM system.tables
    WHERE database = 'intake' AND engine = 'View' AND name NOT IN ('recounts', 'counted_names') ORDER BY name`,
 )
-t.teardown(() => clickhouse.close())
 
 /** Sends values of every kind, also those that one client sends beside those of another. */
 async function fill() {

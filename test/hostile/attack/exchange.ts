@@ -53,53 +53,27 @@ function isWhole(text: string): boolean {
   return length !== undefined && text.length >= end + headerEnd.length + Number(length)
 }
 
-type ResponseClass =
-  /** Any status below 400 */
-  | 'accepted'
-  /** 4xx, except 429 */
-  | 'refused'
-  /** 429 */
-  | 'throttled'
-  /** 503 */
-  | 'unavailable'
-  /** 5xx, except 503. No request should get such a response. */
-  | 'broken'
-  /** The connection closed without a response. */
-  | 'lost'
-  /** When the timeout expired, the connection was open and there was no response. */
-  | 'silent'
-export type Tally = Record<'sent' | 'slowestMs' | ResponseClass, number>
+/**
+ * What came of the requests: how many got each status; for how many the connection closed without a
+ * response (`lost`); how many had none when the timeout expired (`silent`). `broken` is the number of
+ * responses 5xx, except 503. No request should get such a response.
+ */
+export type Tally = Record<'sent' | 'broken' | 'lost' | 'silent' | 'slowestMs', number> &
+  Record<number, number>
 
-/** Counts requests by the class of their response. */
 export function createTally() {
-  const tally: Tally = {
-    sent: 0,
-    accepted: 0,
-    refused: 0,
-    throttled: 0,
-    unavailable: 0,
-    broken: 0,
-    lost: 0,
-    silent: 0,
-    slowestMs: 0,
-  }
+  const tally: Tally = { sent: 0, broken: 0, lost: 0, silent: 0, slowestMs: 0 }
   return {
     tally,
     /** Must be called when a request is sent. */
     start: () => void tally.sent++,
     /** Must be called when the request has an outcome. */
-    end(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
-      tally.slowestMs = Math.max(tally.slowestMs, result.ms)
-      tally[outcomeOf(result)]++
+    end({ status, ms, silent }: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
+      tally.slowestMs = Math.max(tally.slowestMs, ms)
+      if (silent) tally.silent++
+      else if (status === 0) tally.lost++
+      else tally[status] = (tally[status] ?? 0) + 1
+      if (status >= 500 && status !== 503) tally.broken++
     },
   }
-}
-
-function outcomeOf({ status, silent }: Pick<Exchange, 'status' | 'silent'>): ResponseClass {
-  if (silent) return 'silent'
-  if (status === 0) return 'lost'
-  if (status < 400) return 'accepted'
-  if (status === 429) return 'throttled'
-  if (status < 500) return 'refused'
-  return status === 503 ? 'unavailable' : 'broken'
 }

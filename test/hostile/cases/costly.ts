@@ -14,6 +14,11 @@ interface Traffic {
   path: '/api/log' | '/api/log/batch'
   /** The body of the next request. A buffer is sent as gzip. */
   body: () => Buffer | string
+  /**
+   * The status of a request that got as far as its cost. Most requests must get it: an earlier
+   * refusal costs nothing, whatever the body is.
+   */
+  reaches: number
   /** True if each request gets a new body; otherwise all requests get the same body. */
   isFresh?: boolean
 }
@@ -23,7 +28,7 @@ interface Traffic {
  * its response until the timeout of the client, or lose its connection without a response.
  */
 function costly(definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traffic): HostileCase {
-  const { lanes, pauseMs = 0, path, body, isFresh = false, ...about } = definition
+  const { lanes, pauseMs = 0, path, body, isFresh = false, reaches, ...about } = definition
   return hostileCase({
     ...about,
     attack(attacker) {
@@ -31,11 +36,11 @@ function costly(definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traff
       const headers = typeof first === 'string' ? {} : { 'content-encoding': 'gzip' }
       return flood(attacker, { lanes, pauseMs, path, headers, body: isFresh ? body : () => first })
     },
-    judge({ broken, silent, lost, accepted, refused, unavailable, throttled }, expect) {
+    judge({ sent, broken, silent, lost, [reaches]: reached = 0 }, expect) {
       expect(broken === 0, `no 500 (${broken})`)
       expect(silent === 0, `every request has a response (${silent} have none)`)
       expect(lost === 0, `no connection closes without a response (${lost})`)
-      expect(accepted + refused + unavailable + throttled > 0, 'there are responses')
+      expect(reached > sent / 2, `most get ${reaches} (${reached} of ${sent})`)
     },
   })
 }
@@ -68,20 +73,22 @@ const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 export const costlyRequests = [
   costly({
     id: 'd1',
-    title: 'one key: batches of 165 KB gzip with 15 MB of `{}`, six at a time',
-    lanes: 6,
+    title: 'one key: batches of 165 KB gzip with 15 MB of `{}`, two at a time',
+    reaches: 413,
+    lanes: 2,
     path: '/api/log/batch',
     body: () => expanding('{}'),
   }),
   costly({
     id: 'd9',
-    title: 'one key: batches of 500 entries with 800 `params` each, two at a time',
+    title: 'one key: batches of 500 entries with 100 `params` each, two at a time',
+    reaches: 207,
     lanes: 2,
     pauseMs: 1_000,
     path: '/api/log/batch',
     body: () => {
       const params = () =>
-        Array.from({ length: 800 }, (_, index) => `"p${index}":${Math.random().toFixed(6)}`)
+        Array.from({ length: 100 }, (_, index) => `"p${index}":${Math.random().toFixed(6)}`)
       const entries = Array.from(
         { length: 500 },
         () => `{"event":"a","params":{${params().join(',')}}}`,
@@ -92,6 +99,7 @@ export const costlyRequests = [
   costly({
     id: 'd13',
     title: 'one key: batches of 4 MB of empty gzip members, four at a time',
+    reaches: 207,
     lanes: 4,
     path: '/api/log/batch',
     body: () => {
@@ -105,6 +113,7 @@ export const costlyRequests = [
     id: 'd21',
     title: 'one key: batches of 500 entries with random UUIDv4 ids, 32 at a time',
     isFresh: true,
+    reaches: 207,
     lanes: 32,
     path: '/api/log/batch',
     body: () => {
@@ -118,6 +127,7 @@ export const costlyRequests = [
     whileClickHouseIsFrozen: true,
     sentMin: 200,
     visibleMsMax,
+    reaches: 201,
     lanes: 8,
     pauseMs: 300,
     path: '/api/log',
@@ -130,6 +140,7 @@ export const costlyRequests = [
     id: 'w3',
     title: 'one key: events with 9,000 unique names in `params`, four at a time',
     visibleMsMax,
+    reaches: 201,
     isFresh: true,
     lanes: 4,
     pauseMs: 400,
@@ -142,6 +153,23 @@ export const costlyRequests = [
         return `"${name}${index}":${count}`
       })
       return logText(params)
+    },
+  }),
+  costly({
+    id: 'w6',
+    title:
+      'one key: batches whose 110 unknown fields every one of 100 events repeats, five a second',
+    visibleMsMax,
+    reaches: 207,
+    isFresh: true,
+    lanes: 1,
+    pauseMs: 200,
+    path: '/api/log/batch',
+    body: () => {
+      const name = randomUUID().slice(0, 8)
+      const fields = Array.from({ length: 110 }, (_, n) => `"${name}${n}":[{"a":[{"b":1}]}]`)
+      const entries = list('{"event":"e"}', 100 * 14)
+      return gzipSync(batchText(entries, `,"x":{${fields.join(',')}}`))
     },
   }),
 ]
