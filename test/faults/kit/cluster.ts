@@ -134,7 +134,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     })
     const clickhouse = createManagedService({
       name: 'ClickHouse',
-      launch: (port) => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, ...common }),
+      // With its usual low priority, it would hardly run on a busy machine.
+      launch: (port) =>
+        startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, niceness: 0, ...common }),
     })
     const s3 = createManagedService({
       name: 'S3',
