@@ -148,7 +148,7 @@ t.test('a relative storage stays where it was when the client was created', asyn
       script,
     ]
     // Without an absolute path the second process never ends, in a call that nothing interrupts.
-    await promisify(execFile)(process.execPath, flags, { timeout: 10_000, killSignal: 'SIGKILL' })
+    await promisify(execFile)(process.execPath, flags, { timeout: 120_000, killSignal: 'SIGKILL' })
     t.ok(readdirSync(join(dir, `${at}`, 'app', 'records')).includes('sequence'))
   }
   const events = server.events()
