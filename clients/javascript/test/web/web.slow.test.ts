@@ -400,11 +400,10 @@ t.test('stats say that the browser may have blocked the request', { skip }, asyn
   const other = await startHttpIntake(t)
   const { page, create } = await visit()
   await create({ url: other.url, flushIntervalMs: 10 })
-  const lastError = await page.evaluate(async () => {
-    window.client.log('tap')
-    await window.client.flush({ timeoutMs: 2000 })
-    return window.client.stats().lastError
-  })
+  await page.evaluate(() => window.client.log('tap'))
+  const lastError = await until('the request has failed', () =>
+    page.evaluate(() => window.client.stats().lastError),
+  )
   t.match(lastError, {
     time: /^20.*Z$/,
     status: 0,
