@@ -140,9 +140,11 @@ t.test('a collector that is not there is reported', async (t) => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '100',
   })
-  tracing.startRequest(request)!.end(response)
-  await until('it is reported', () => errors.length > 0)
-  t.match(errors[0], /ECONNREFUSED/)
+  // On a busy machine, a request may also time out before its connection is refused.
+  await until('it is reported', () => {
+    tracing.startRequest(request)!.end(response)
+    return errors.some((error) => error.includes('ECONNREFUSED'))
+  })
   await tracing.close()
 })
 
