@@ -40,8 +40,8 @@ t.test('what cannot be seen is shown as on the page, and JSON stays the same', a
 })
 
 t.test('a text of separators costs no more than others', async (t) => {
-  const began = performance.now()
+  const began = process.cpuUsage()
   for (const unit of ['\n', ' ', ', ', '\t'])
     t.equal((await cellOf(unit.repeat(50_000))).replace(/^'/, ''), unit.repeat(50_000))
-  t.ok(performance.now() - began < 5_000)
+  t.ok(process.cpuUsage(began).user < 5_000_000)
 })
