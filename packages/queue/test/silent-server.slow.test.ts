@@ -40,10 +40,12 @@ t.test('while a server of other shards is silent or refuses, frames are accepted
   }
   for (const [outage, { begin, end, reason }] of Object.entries(outages)) {
     await begin()
-    await until('it is known', () => poll.unusableServers().length > 0, { stallMs: 30_000 })
-    t.same(poll.unusableServers(), [`127.0.0.1:${other.port}: ${reason}`], outage)
-    t.ok(poll.silentMs() < 4_000, `the other servers respond: ${poll.silentMs()} ms`)
-    t.match(poll.state(), { writeRefusal: undefined, installation: 'one' })
+    // On a busy machine, another server may count as silent for a moment.
+    await until(`only it is unusable, because ${reason}`, () => {
+      const unusable = poll.unusableServers().join()
+      return unusable === `127.0.0.1:${other.port}: ${reason}` && poll.silentMs() < 4_000
+    })
+    t.match(poll.state(), { writeRefusal: undefined, installation: 'one' }, outage)
     await until('its shards get nothing', async () => {
       const ready = await Promise.all(ofOther.map((shard) => resolves(sinks[shard]!.ready())))
       return !ready.includes(true)
