@@ -123,14 +123,18 @@ t.test('a relative storage stays where it was when the client was created', asyn
   const server = await startHttpIntake(t)
   const dir = createDataDir(t)
   const entry = new URL('../../src/node/index.ts', import.meta.url).href
+  // The client may write its device after `stored`, and a directory that gets a file meanwhile is
+  // not removed.
   const changes = [
     `process.chdir('..')`,
-    `rmSync(process.cwd(), { recursive: true, maxRetries: 9 })`,
+    `while (!existsSync('app/records/device.value')) await setTimeout(5)
+      rmSync(process.cwd(), { recursive: true })`,
   ]
   for (const [at, change] of changes.entries()) {
     mkdirSync(join(dir, `${at}`))
     const options = { ...common, url: server.url, storage: 'app/records', flushIntervalMs: 60_000 }
-    const script = `import { rmSync } from 'node:fs'
+    const script = `import { existsSync, rmSync } from 'node:fs'
+      import { setTimeout } from 'node:timers/promises'
       import { createIntake } from ${JSON.stringify(entry)}
       process.chdir(${JSON.stringify(join(dir, `${at}`))})
       const client = createIntake(${JSON.stringify(options)})

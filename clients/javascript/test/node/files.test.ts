@@ -1,9 +1,18 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import type { Era } from '../../src/core/clock.ts'
 import { newSegment, parseSegment, type Segment } from '../../src/core/segment.ts'
 import type { State } from '../../src/core/state.ts'
@@ -36,8 +45,9 @@ t.test('a new file that a kill left incomplete does not replace the old one', as
   t.same(await client.flush(), { left: 0 })
   t.equal(server.rows.size, 5)
   t.same(client.stats().dropped, {})
-  const others = readdirSync(storage).filter((file) => file.endsWith('.new'))
-  t.same(others, [])
+  await until('no temporary file is left', () =>
+    readdirSync(storage).every((file) => !file.endsWith('.new')),
+  )
 })
 
 t.test('after shutdown another client finds all, also if a send was running', async (t) => {
@@ -178,6 +188,8 @@ t.test('a directory that is deleted while the client runs is made again', async 
   const client = create({ storage, flushIntervalMs: 3_600_000 })
   client.log('before')
   await client.stored()
+  // The client may write its device after `stored`.
+  await until('the device is written', () => existsSync(join(storage, 'device.value')))
   rmSync(storage, { recursive: true })
   client.log('after')
   await client.stored()
