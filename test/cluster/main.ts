@@ -87,7 +87,7 @@ try {
 } finally {
   await stores?.close()
   if (values.keep) console.log(`kept: ${dir}`)
-  else await rm(dir, { recursive: true, force: true })
+  else await rm(dir, { recursive: true, force: true, maxRetries: 9 })
 }
 console.log(`\n${table(results)}\n`)
 const failed = results.filter(({ reasons }) => reasons.length > 0).length

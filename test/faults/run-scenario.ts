@@ -54,7 +54,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     return result('failed', [describe(error)])
   } finally {
     if (failed && options.keep) console.log(`  kept: ${dir}`)
-    else await rm(dir, { recursive: true, force: true })
+    else await rm(dir, { recursive: true, force: true, maxRetries: 9 })
   }
 }
 

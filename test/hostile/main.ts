@@ -42,7 +42,7 @@ await runCases({
     console.log(line(result))
   },
 })
-if (!values.keep) await rm(dir, { recursive: true, force: true })
+if (!values.keep) await rm(dir, { recursive: true, force: true, maxRetries: 9 })
 
 const passed = results.filter(({ reasons }) => reasons.length === 0).length
 console.log(`${passed} passed, ${results.length - passed} failed`)

@@ -52,7 +52,8 @@ const s3 = createPool({
   start: (dataDir) => startS3({ dataDir, port: 0 }),
   async empty(_, dataDir) {
     const buckets = join(dataDir, 'buckets')
-    for (const name of readdirSync(buckets)) await rm(join(buckets, name), { recursive: true })
+    for (const name of readdirSync(buckets))
+      await rm(join(buckets, name), { recursive: true, force: true, maxRetries: 9 })
   },
 })
 

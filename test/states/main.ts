@@ -65,7 +65,7 @@ try {
 } finally {
   await prometheus?.stop()
   await stage?.close()
-  await rm(dir, { recursive: true, force: true })
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 })
 }
 
 const failed = results.filter((result) => !isSeen(result)).length
