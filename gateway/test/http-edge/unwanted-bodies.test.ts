@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t from 'tap'
 import {
   ask,
@@ -41,6 +42,23 @@ t.test('a refused endless body: the client gets the response, then the end', asy
   }
   await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
 })
+
+t.test(
+  'a refused large body: a client that reads only after sending gets the response',
+  async (t) => {
+    const gateway = await startGateway(t)
+    for (const [head, status] of [
+      [post('/api/log', [json, length(6e6)], 'wrong'), 401],
+      [post('/api/log', [json, length(6e6)]), 413],
+    ] as const) {
+      const socket = await open(t, gateway)
+      const ended = once(socket, 'close')
+      await new Promise((sent) => socket.write(head + ' '.repeat(6e6), sent))
+      t.match(await received(socket), new RegExp(`^HTTP/1.1 ${status} [^]*"code"`))
+      t.same(await ended, [false], 'the connection is not reset')
+    }
+  },
+)
 
 t.test('a refused small body: the client gets the response and may go on', async (t) => {
   const gateway = await startGateway(t)
