@@ -62,6 +62,7 @@ type Own = Owner['own']
 interface Gateway {
   app: FastifyInstance
   startAdmin: () => Promise<{ port: number }>
+  problems: Pick<GatewayProblems, 'present'>
   /** From now on connections close with their next response. */
   leave: () => void
 }
@@ -141,7 +142,7 @@ export async function compose(gateway: Process): Promise<Gateway> {
     })
     return admin
   }
-  return { app, startAdmin, leave: () => connections.leave() }
+  return { app, startAdmin, problems, leave: () => connections.leave() }
 }
 
 const routesOfAdmin = (

@@ -1,4 +1,5 @@
 import { checkGatewayConfig, GatewayConfig } from '@intake/config'
+import { isReady } from '@intake/health'
 import { pause } from '@intake/runtime'
 import { runProcess } from '@intake/runtime/process'
 import { compose } from './compose.ts'
@@ -9,6 +10,11 @@ import { compose } from './compose.ts'
  * it again. Linux allows 4,096 by default (`net.core.somaxconn`); Node asks for 511.
  */
 const newConnectionsMax = 4_096
+/**
+ * A proxy that does not check readiness sends as soon as the port is open. So the port is opened
+ * when the gateway is ready, or after this time, to say that it is not.
+ */
+const readyMsMax = 3_000
 
 await runProcess({
   name: 'gateway',
@@ -17,13 +23,14 @@ await runProcess({
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
     let isDraining = false
-    const { app, startAdmin, leave } = await compose({
+    const { app, startAdmin, problems, leave } = await compose({
       config,
       log,
       secrets,
       owner,
       isDraining: () => isDraining,
     })
+    for (let ms = 0; ms < readyMsMax && !isReady(problems.present()); ms += 20) await pause(20)
     await app.listen({ host: config.HOST, port: config.PORT, backlog: newConnectionsMax })
     // The application is closed first, so that requests are finished while everything that they
     // need still works.

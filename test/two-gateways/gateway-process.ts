@@ -53,3 +53,10 @@ t.test('a gateway serves until a load balancer has noticed that it ends', async 
   t.equal(await ended, 0)
   await t.rejects(send(), { code: 'ECONNREFUSED' })
 })
+
+t.test('a gateway opens its port when it is ready', async (t) => {
+  const started = gateway.start()
+  const first = await until('it responds', async () => (await request(`${url}/readyz`)).statusCode)
+  t.equal(first, 200, 'no client gets 503 from it')
+  await started
+})

@@ -2,6 +2,7 @@ export { adminRoutes } from './admin-routes.ts'
 export { pollCheck, type PolledCheck } from './poll-check.ts'
 export { healthRoutes } from './health-routes.ts'
 export {
+  isReady,
   joinDetails,
   notKnown,
   startProblems,
