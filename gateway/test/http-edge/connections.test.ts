@@ -48,6 +48,18 @@ t.test('connections that send nothing, or half a header, are evicted, too', asyn
   await ends
 })
 
+t.test(
+  'a connection that a proxy opens in advance gets no response before a request',
+  async (t) => {
+    const gateway = await startGateway(t, { senders: { headersTimeoutMs: 1_000 } })
+    const timedOut = once(gateway.app.server, 'clientError')
+    const socket = await open(t, gateway)
+    await timedOut
+    await accept(t, socket)
+    t.match(await gateway.metrics(), 'intake_requests_refused_total{code="request_timeout"} 0')
+  },
+)
+
 t.test('a connection with too many pending requests ends after their responses', async (t) => {
   const gateway = await startGateway(t, { holdFrames: true })
   const patient = await open(t, gateway)

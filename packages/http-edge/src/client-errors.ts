@@ -13,8 +13,14 @@ import type { Refuse } from './refuse.ts'
  * request is refused if its body is incomplete. If no request waits for its response, the handler
  * sends an error response, unless a client could mistake it for the response to an earlier request.
  */
-export function createClientErrorHandler(refuse: Refuse) {
+export function createClientErrorHandler(refuse: Refuse, keepAliveTimeoutMs: number) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
+    // A proxy may open a connection before it needs one, and would take a response for that to its
+    // next request. Until the first byte, the connection is idle.
+    if (cause.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
+      socket.setTimeout(keepAliveTimeoutMs)
+      return
+    }
     // A connection that is already closing needs no response. If no client can read a response, the
     // connection is destroyed.
     if (socket.destroyed || socket.writableEnded) return

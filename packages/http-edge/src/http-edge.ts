@@ -45,7 +45,7 @@ export function createHttpEdge(options: {
   return {
     serverFactory: (handler: Handler): Server =>
       createEdgeServer({ ...options, connections, sweep, gate, refuse, cors, handler }),
-    clientErrorHandler: createClientErrorHandler(refuse),
+    clientErrorHandler: createClientErrorHandler(refuse, options.keepAliveTimeoutMs),
     connections: connections as Pick<Connections, 'authenticated' | 'counts' | 'leave'>,
     /** Connections close with their last response; requests in progress get a short timeout. */
     drain(): void {

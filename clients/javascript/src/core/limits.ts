@@ -1,6 +1,6 @@
 export const dayMs = 86_400_000
 /**
- * Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it refuses.
+ * Maximum size of a segment, in bytes. Also after a refusal, the gateway reads 256 KiB of a body.
  * If a client sends more, it may see a reset connection instead of the response (docs/sending.md).
  */
 export const segmentBytesMax = 200_000
