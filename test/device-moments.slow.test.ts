@@ -119,50 +119,6 @@ t.test('any string in a date or time of the device is accepted, and kept as it i
   for (const place of ['column', 'device_extra']) t.ok(places.get(place), `some are in ${place}`)
 })
 
-const dates: [string, string][] = [
-  ['2024-02-29', 'column'],
-  ['1970-01-01', 'column'],
-  ['2199-12-31', 'column'],
-  ['', 'nowhere'],
-  ['unknown', 'device_extra'],
-  ['2016-02', 'device_extra'],
-  ['2023-02-29', 'device_extra'],
-  ['1969-12-31', 'device_extra'],
-  ['2300-01-01', 'device_extra'],
-  ['2026-11-05T00:00:00.000Z', 'device_extra'],
-  [' 2026-11-05', 'device_extra'],
-  ['19000', 'device_extra'],
-]
-const times: [string, string][] = [
-  ['1970-01-01T00:00:00.000Z', 'column'],
-  ['2024-05-01T12:00:00.5+02:00', 'column'],
-  ['2026-11-21T06:30:00.123456789Z', 'column'],
-  ['', 'nowhere'],
-  // The next two are -1 ms since 1970. Android and react-native-device-info send this time when
-  // they do not know the real one.
-  ['1969-12-31T23:59:59.999Z', 'device_extra'],
-  ['1970-01-01T00:59:59.999+01:00', 'device_extra'],
-  ['1601-01-01T00:00:00.000Z', 'device_extra'],
-  ['9999-12-31T23:59:59.999Z', 'device_extra'],
-  ['2024-02-30T00:00:00Z', 'device_extra'],
-  ['2026-11-21', 'device_extra'],
-  ['2026-11-21T06:30:00', 'device_extra'],
-  ['1714557600', 'device_extra'],
-  ['Invalid Date', 'device_extra'],
-]
-
-t.test('what is a date or a time has its column, and everything else a place', async (t) => {
-  for (const { name, kind } of momentDeviceFields) {
-    const cases = kind === 'date' ? dates : times
-    const rows = await storedOf(cases.map(([sent]) => ({ [name]: sent })))
-    const expected = new Map(cases)
-    t.equal(rows.size, 2 * cases.length)
-    for (const [{ [name]: sent = '' }, stored] of rows.values()) {
-      t.equal(placeOf(name, sent, stored), expected.get(sent), `${name} ${sent}`)
-    }
-  }
-})
-
 t.test('unknown fields of the device keep their places beside them', async (t) => {
   const device = { build_time: 'unknown', build_time_zone: 'UTC', ram: 4096, os: 'Android' }
   for (const [, stored] of (await storedOf([device as unknown as Moments])).values()) {
