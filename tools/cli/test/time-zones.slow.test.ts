@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { dayMs } from '@intake/contract'
-import { listDeadLetters, readDeadLetterPages } from '@intake/records'
+import { listDeadLetters } from '@intake/records'
 import { isoTime } from '@intake/clickhouse'
-import { insertRows } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
-import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
+import { logRow, startServices, uuidV7 } from './services.ts'
 
 const minuteMs = 60_000
 
@@ -68,19 +67,6 @@ t.test('purge erases what was sent in the period, and nothing else', async (t) =
   t.equal((await listDeadLetters(clickhouse)).length, 1)
 })
 
-t.test('the list of erasures has the times of the report', async (t) => {
-  const { stdout } = await intake(['erasures', 'list'])
-  const [line = ''] = stdout.split('\n')
-  const entry = JSON.parse(line) as {
-    started_at: string
-    finished_at: string
-    report: { startedAt: string }
-  }
-  t.equal(isoTime(entry.started_at), entry.report.startedAt)
-  const tookMs = Date.parse(isoTime(entry.finished_at)) - Date.parse(entry.report.startedAt)
-  t.ok(tookMs > 0 && tookMs < 30 * minuteMs, `${tookMs} ms`)
-})
-
 t.test('dead letters expire after their days, to the minute', async (t) => {
   await reject(logRow())
   const letters = await listDeadLetters(clickhouse)
@@ -106,38 +92,4 @@ t.test('a month of records is dropped at its end in UTC', async (t) => {
   const end = Date.parse('2026-08-01T00:00:00.000Z') + 90 * dayMs
   t.match(await applyRetention(at, { now: new Date(end - 1) }), { logs: [] })
   t.match(await applyRetention(at, { now: new Date(end) }), { logs: ['202607'] })
-})
-
-t.test('an export and a list of dead letters have each row of many once', async (t) => {
-  const unique_user_id = user()
-  const rows = logsOf(unique_user_id, 250)
-  await insert('logs', rows)
-  const { stdout } = await intake(['user', 'export', unique_user_id])
-  const exported = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id: string })
-  t.same(exported.map(({ id }) => id).toSorted(), rows.map(({ id }) => id).toSorted())
-  const failedAtMs = Date.UTC(2026, 10, 21)
-  const letters = Array.from({ length: 150 }, (_, n) => {
-    const { id, time, bundle_identifier, device_uuid } = logRow()
-    const failed_at = new Date(failedAtMs + n * minuteMs).toISOString()
-    const identity = { id, time, bundle_identifier, device_uuid }
-    return { ...identity, ver: 1, table: 'logs', failed_at, error_code: 27, error: '', row: '' }
-  })
-  await insertRows(clickhouse, 'dead_letters', letters)
-  const read: string[] = []
-  for await (const page of readDeadLetterPages(clickhouse)) {
-    read.push(...page.map(({ id }) => id))
-    if (read.length > 1_000) break
-  }
-  t.ok(read.length >= 150, `${read.length} dead letters`)
-  t.equal(new Set(read).size, read.length)
-  for (const { id } of letters) if (!read.includes(id)) t.fail(`${id} is missing`)
-})
-
-t.test('a key expires at the time that was written', async (t) => {
-  await intake(['keys', 'create', '--name', 'x', '--expires', '2199-01-01 12:00'])
-  const { stdout } = await intake(['keys', 'list'])
-  t.match(stdout, /expires 2199-01-01T12:00:00\.000Z/)
 })
