@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import type { Dashboard } from './dashboard-schema.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const folder = join(root, 'deploy/observability')
@@ -19,6 +18,20 @@ export interface AlertRule {
 export function readAlertRules(): AlertRule[] {
   const { groups } = readYaml('alerts.yml') as { groups: { rules: AlertRule[] }[] }
   return groups.flatMap(({ rules }) => rules)
+}
+
+/** What tests read of a Grafana dashboard (schema version 39, Grafana 11 and later). */
+export interface Dashboard {
+  uid: string
+  panels: {
+    type: string
+    id: number
+    title: string
+    datasource: { uid: string }
+    gridPos: { x: number; w: number }
+    fieldConfig: { defaults: { unit: string } }
+    targets: { refId: string; expr: string }[]
+  }[]
 }
 
 /** A query of a dashboard or an alert rule, and where it is. */
