@@ -128,23 +128,6 @@ t.test('ids that a wrong clock put out of range are lost only with an open attem
   }
 })
 
-t.test('feedback is kept with its images until it has arrived, once', async (t) => {
-  const host = createHost()
-  const client = host.start({ device: { build_host: 'h' } })
-  host.server.faults.push('unreachable', { status: 503 })
-  const { id, isKept } = await client.feedback({ text: 'It broke.', attachments: ['picture'] })
-  t.equal(isKept, true)
-  const next = host.start()
-  await host.time.advance(60_000)
-  t.ok(host.server.feedback.length >= 1)
-  t.same(host.server.feedback[0]!.attachments, ['picture'])
-  t.match(JSON.parse(host.server.feedback[0]!.payload), {
-    device: { build_host: 'h' },
-    feedback: { id, text: 'It broke.' },
-  })
-  t.equal(next.stats().pending.feedback, 0)
-})
-
 t.test('the oldest log events give way, feedback never', async (t) => {
   const host = createHost()
   const client = host.start({ storageEventsMax: 100 })

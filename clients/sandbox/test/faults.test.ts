@@ -46,37 +46,10 @@ t.test('502: a status that is not Intake’s comes with the page of a proxy', as
   }
 })
 
-t.test('307: a redirect points to the location of the fault', async (t) => {
-  const sandbox = await startSandbox(t)
-  const location = 'https://example.com/api/log'
-  await addFault(sandbox, { status: 307, location })
-  const answer = await sendLog(sandbox)
-  t.equal(answer.status, 307)
-  t.equal(answer.headers.get('location'), location)
-  t.same(sandbox.records(), [])
-})
-
 t.test('503: with store, the record is stored although the answer says otherwise', async (t) => {
   const sandbox = await startSandbox(t)
   await addFault(sandbox, { status: 503, code: 'outcome_unknown', store: true })
   t.match(await sendLog(sandbox), { status: 503, body: { code: 'outcome_unknown' } })
-  t.equal(sandbox.records().length, 1)
-})
-
-t.test('a lost response: the record is stored, and the connection closes', async (t) => {
-  const sandbox = await startSandbox(t)
-  const id = newId()
-  await addFault(sandbox, { loseResponse: true })
-  await t.rejects(sendLog(sandbox, { id }))
-  t.match(await readRecords(sandbox), [{ id, times_accepted: 1 }])
-  t.equal((await sendLog(sandbox, { id })).status, 201)
-  t.match(await readRecords(sandbox), [{ id, times_accepted: 2 }])
-})
-
-t.test('a cut response: its head says more bytes than arrive', async (t) => {
-  const sandbox = await startSandbox(t)
-  await addFault(sandbox, { cutResponse: true })
-  await t.rejects(sendLog(sandbox))
   t.equal(sandbox.records().length, 1)
 })
 
@@ -110,25 +83,6 @@ t.test('207: chosen entries of a batch are rejected with a code, and not stored'
       .filter(({ id }) => ids.includes(id))
       .map(({ id }) => id),
     [ids[1]],
-  )
-})
-
-t.test('207: chosen entries of a batch are dropped: accepted, and not stored', async (t) => {
-  const sandbox = await startSandbox(t)
-  await addFault(sandbox, { dropEntries: { indexes: [1] } })
-  const ids = [newId(), newId()]
-  const { status, body } = await sendBatch(
-    sandbox,
-    ids.map((id) => ({ id })),
-  )
-  t.match({ status, ...body }, { status: 207, accepted: 2, rejected: 0 })
-  t.match(body['results'], [
-    { status: 'accepted', id: ids[0] },
-    { status: 'dropped', id: ids[1] },
-  ])
-  t.same(
-    sandbox.records().map(({ id }) => id),
-    [ids[0]],
   )
 })
 

@@ -13,20 +13,6 @@ const options = (url: string, storage: string) => ({
   bundleIdentifier: 'com.example.app',
 })
 
-t.test('what was stored is sent after SIGKILL', async (t) => {
-  const server = await startHttpIntake(t)
-  const storage = createDataDir(t)
-  const first = startClientProcess('node-process.ts')
-  await first.call('init', options(nobody, storage))
-  await first.call('logs', 0, 1200, 'tap')
-  await first.kill()
-  const second = startClientProcess('node-process.ts')
-  t.teardown(() => second.kill())
-  await second.call('init', options(server.url, storage))
-  t.same(await second.call('flush', 60_000), { left: 0 })
-  t.equal(server.rows.size, 1200)
-})
-
 t.test('a process that exits at once has written its events', async (t) => {
   const server = await startHttpIntake(t)
   const storage = createDataDir(t)

@@ -74,23 +74,6 @@ t.test('what was stored offline is sent by the next visit', { skip }, async (t) 
   t.match(server.feedback[0], { attachments: [{ name: 'shot.png', text: 'picture' }] })
 })
 
-t.test('the page of a crashed tab loses nothing that was stored', { skip }, async (t) => {
-  const { server, context, visit } = await startBrowser(t)
-  const { page, create } = await visit()
-  await create({ flushIntervalMs: 3_600_000 })
-  await page.evaluate(async () => {
-    window.client.log('before')
-    await window.client.stored()
-  })
-  const crashed = page.waitForEvent('crash')
-  const session = await context.newCDPSession(page)
-  void session.send('Page.crash').catch(() => undefined)
-  await crashed
-  const next = await visit()
-  await next.create()
-  await until('it is a row', () => server.rows.size === 1)
-})
-
 t.test('two tabs share the storage; each event has its own number', { skip }, async (t) => {
   const { server, visit } = await startBrowser(t)
   const tabs = [await visit(), await visit()]
