@@ -20,16 +20,6 @@ class AnswerTest {
         intake.shutdown().get()
     }
 
-    @Test
-    fun `the clock of a proxy is not believed`() {
-        val date = "Wed, 21 Oct 2015 07:28:00 GMT"
-        val intake = start { Answer(502, "<html>", date) }
-        intake.log("tap")
-        assertEquals(1, intake.flush(500).get())
-        assertEquals(0L, intake.stats().clockOffsetMs)
-        intake.shutdown(0).get()
-    }
-
     /** Starts a server that refuses the first request, and accepts all others. */
     private fun refusing(type: String, body: String, status: Int = 401): HttpServer {
         val server = HttpServer.create(InetSocketAddress("127.0.0.1", 0), 0)

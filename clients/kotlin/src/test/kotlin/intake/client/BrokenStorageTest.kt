@@ -332,20 +332,6 @@ class BrokenStorageTest {
     private fun devices() = bodies.map { it["device_uuid"] }.toSet()
 
     @Test
-    fun `nothing is sent without the device while the storage cannot be read at the start`() {
-        val first = start()
-        first.log("tap")
-        first.shutdown(60_000).get()
-        val next = start(failing(3) { it == "device" })
-        next.log("tap")
-        assertEquals(0, next.flush(60_000).get())
-        assertEquals(2, logs.size)
-        assertEquals("it has one device", 1, devices().size)
-        assertEquals(emptyMap<String, Int>(), next.stats().dropped)
-        next.shutdown().get()
-    }
-
-    @Test
     fun `a storage that cannot be read for good is given up, and its device is kept`() {
         val first = start()
         first.log("tap")
