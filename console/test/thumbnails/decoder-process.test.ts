@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -55,6 +55,23 @@ t.test('one process makes several thumbnails, and ends when it is told to', asyn
   t.equal(decoder.pid, pid)
   decoder.end()
   t.equal(decoder.pid, undefined)
+  await until('the process has ended', () => !isRunning(pid))
+})
+
+t.test('a process ends with its console, even if that is killed', async (t) => {
+  const decoder = new URL('../../src/thumbnails/decoder-process.ts', import.meta.url).href
+  const source = `import { createDecoder } from '${decoder}'
+    const decoder = createDecoder()
+    await decoder.examine(Buffer.from('no picture'), { contentType: 'image/jpeg', sha256: '' })
+    console.log(decoder.pid)
+    setInterval(() => {}, 1_000)`
+  const args = ['--import=tsx', '--conditions=intake:source', '--input-type=module', '-e', source]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const pid = Number(line)
+  t.ok(isRunning(pid))
+  child.kill('SIGKILL')
   await until('the process has ended', () => !isRunning(pid))
 })
 

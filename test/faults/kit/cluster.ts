@@ -30,8 +30,6 @@ export interface ClusterOptions {
    * no receiver of the webhook either.
    */
   consoles?: number
-  /** Whether consoles make thumbnails; default false, because decoding pictures takes much CPU. */
-  thumbnails?: boolean
   /** Data directory of Redis, if not below `dataDir`. */
   redisDir?: string
   /** SQL to run after the tables are set up. */
@@ -61,8 +59,7 @@ export interface Cluster {
     | 'workerToRedis'
     | 'workerToClickHouse'
     | 'consoleToRedis'
-    | 'consoleToClickHouse'
-    | 'consoleToS3',
+    | 'consoleToClickHouse',
     TcpProxy
   >
   /** The connections of the test itself, without a proxy. */
@@ -183,7 +180,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       gatewayToS3: await proxy(s3.port()),
       consoleToRedis: await proxy(redis.port()),
       consoleToClickHouse: await proxy(clickhouse.port()),
-      consoleToS3: await proxy(s3.port()),
     }
     const through = (url: string, { port }: TcpProxy) => {
       if (options.isDirect) return url
@@ -235,7 +231,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     if (webhook !== undefined) ends.push(() => webhook.close())
     const consoleEnv = {
       PAGE_CLICKHOUSE_URL: through(clickhouse.url(), network.consoleToClickHouse),
-      ...(options.thumbnails && { S3_ENDPOINT: through(s3.url(), network.consoleToS3) }),
       ...(webhook && {
         FEEDBACK_WEBHOOK_URL: webhook.url,
         FEEDBACK_WEBHOOK_SECRET: 'a secret of the suite',

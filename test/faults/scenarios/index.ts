@@ -16,7 +16,6 @@ import { redisScenarios } from './redis.ts'
 import { ruleScenarios } from './rules.ts'
 import { s3ObjectScenarios } from './s3-objects.ts'
 import { s3Scenarios } from './s3.ts'
-import { thumbnailScenarios } from './thumbnails.ts'
 import { webhookScenarios } from './webhook.ts'
 import { workerOverlapScenarios } from './worker-overlap.ts'
 import { workerScenarios } from './worker.ts'
@@ -34,7 +33,6 @@ export const scenarios: Scenario[] = [
   ...clickhouseScenarios,
   ...s3Scenarios,
   ...s3ObjectScenarios,
-  ...thumbnailScenarios,
   ...webhookScenarios,
   ...everythingScenarios,
   ...clockScenarios,
