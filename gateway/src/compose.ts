@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
-import { objectStoreSettings, publicUrlOf, type GatewayConfig } from '@intake/config'
+import { digestShared, GatewayConfig, objectStoreSettings, publicUrlOf } from '@intake/config'
 import { limits } from '@intake/contract'
 import { adminRoutes, pollCheck } from '@intake/health'
 import { startAdminServer } from '@intake/http-edge'
@@ -84,7 +84,7 @@ export async function compose(gateway: Process): Promise<Gateway> {
   const { redisPoll, ledger, shards } = queues
   const outcomeCounts = new OutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
-  own(reportPresence(redis, publicUrlOf(config)))
+  own(reportPresence(redis, config))
 
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
@@ -375,11 +375,12 @@ function watchAccess(
   return { apiKeys, policy, limiter, queueShares }
 }
 
-function reportPresence({ client, warnWhileConnected }: OpenRedis, url: string) {
+function reportPresence({ client, warnWhileConnected }: OpenRedis, config: GatewayConfig) {
   return startPresence({
     redis: client,
     service: 'gateway',
-    url,
+    url: publicUrlOf(config),
+    settings: digestShared(GatewayConfig, config),
     onError: warnWhileConnected('this gateway could not report that it runs'),
   })
 }

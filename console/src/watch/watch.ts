@@ -1,9 +1,15 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
-import type { ConsoleConfig } from '@intake/config'
+import { ConsoleConfig, digestShared } from '@intake/config'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { createBacklogReader, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
 import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
-import { createConnectionCheck, readReports, whileConnected, type Redis } from '@intake/redis'
+import {
+  createConnectionCheck,
+  readReports,
+  startPresence,
+  whileConnected,
+  type Redis,
+} from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
 import { startConsoleProblems, type ConsoleProblems } from './problems.ts'
@@ -51,6 +57,8 @@ export function startWatch(options: {
       }),
     }),
   )
+  const settings = digestShared(ConsoleConfig, config)
+  own(startPresence({ redis, service: 'console', settings, onError }))
   const read = whileConnected(redis, () => readReports(redis))
   const reported = own(startReported({ read, onFeedback, onError }))
   const problems = own(

@@ -5,6 +5,7 @@ export { accountShare, accountTimesFree, formBytesMax, logShare } from './memory
 export * from './object-store.ts'
 export { loopbackOrigins, parseCorsOrigins, type AllowedOrigins } from './origins.ts'
 export { clickhouseCluster, clickhouseUrl, redisUrl } from './settings.ts'
+export { digestShared } from './shared-settings.ts'
 export { TracingConfig } from './tracing.ts'
 export { parseTrustProxy } from './trust-proxy.ts'
 export { checkWorkerConfig, WorkerConfig } from './worker.ts'

@@ -7,6 +7,7 @@ export { pollRedisState } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
 export {
   readPresence,
+  readSharedSettings,
   startPresence,
   type ReportingProcesses,
   type ReportingService,

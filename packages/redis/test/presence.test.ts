@@ -5,6 +5,7 @@ import { until } from '@intake/test-kit/until'
 import {
   claimInstallation,
   readPresence,
+  readSharedSettings,
   startPresence,
   type RedisRole,
   type ReportingService,
@@ -20,10 +21,11 @@ const redis = await connect('producer')
 const reader = await connect('consumer')
 const read = () => readPresence(reader)
 const failures: unknown[] = []
+const settings = { S3_BUCKET: '1' }
 const onError = (error: unknown) => void failures.push(error)
 
 t.test('nothing is written to a Redis that has lost its data', async (t) => {
-  const presence = startPresence({ redis, service: 'gateway', onError })
+  const presence = startPresence({ redis, service: 'gateway', settings, onError })
   await redis.ping()
   t.same(await redis.keys('*'), [])
   await presence.close()
@@ -32,7 +34,7 @@ t.test('nothing is written to a Redis that has lost its data', async (t) => {
 t.test('processes that run are counted, and one that ends in order is forgotten', async (t) => {
   await claimInstallation(redis, 'an installation')
   const start = (service: ReportingService, url?: string) =>
-    startPresence({ redis, service, onError, ...(url !== undefined && { url }) })
+    startPresence({ redis, service, settings, onError, ...(url !== undefined && { url }) })
   const url = 'https://in.example.com/api'
   const [first, second, worker] = [start('gateway'), start('gateway', url), start('worker')]
   await until('all report', async () => {
@@ -57,12 +59,30 @@ t.test('one that is silent has stopped, and is shown for an hour', async (t) => 
     gateway: { reporting: 1, stopped: 1, stoppedAtMs: killedAt, urls: [] },
     worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined, urls: [] },
   })
-  const presence = startPresence({ redis, service: 'worker', onError })
+  const presence = startPresence({ redis, service: 'worker', settings, onError })
   await until(
     'a report removes old ones',
-    async () => (await redis.zcard('{intake}:processes')) === 4,
+    async () => (await redis.zcard('{intake}:processes')) === 5,
   )
   t.equal(await redis.zscore('{intake}:processes', 'gateway:c'), null)
   await presence.close()
   t.same(failures, [])
+})
+
+t.test('each service has each version of its settings once, until a silence', async (t) => {
+  await redis.del('{intake}:processes')
+  const start = (service: ReportingService | 'console', bucket: string) =>
+    startPresence({ redis, service, settings: { S3_BUCKET: bucket }, onError })
+  const started = [start('gateway', '1'), start('gateway', '1'), start('gateway', '2')]
+  started.push(start('console', '1'))
+  const stoppedAt = Date.now() - 31_000
+  await redis.zadd('{intake}:processes', stoppedAt, 'settings:worker {"S3_BUCKET":"3"}')
+  await until('all report', async () => (await redis.zcard('{intake}:processes')) === 8)
+  const known = (await readSharedSettings(reader)).map(({ service, digests }) =>
+    [service, digests['S3_BUCKET']].join(' '),
+  )
+  t.same(known.toSorted(), ['console 1', 'gateway 1', 'gateway 2'])
+  t.match(await read(), { gateway: { reporting: 3 }, worker: { reporting: 0, stopped: 0 } })
+  await Promise.all(started.map((one) => one.close()))
+  t.same(await readSharedSettings(reader), [])
 })

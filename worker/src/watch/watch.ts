@@ -1,4 +1,5 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { digestShared, WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
 import {
@@ -48,6 +49,7 @@ export interface Watch {
 }
 
 interface WatchOptions {
+  config: WorkerConfig
   log: Logger
   owner: Owner
   redis: Redis
@@ -62,7 +64,7 @@ const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches the worker, and gives each part to the owner. */
 export function startWatch(options: WatchOptions): Watch {
-  const { log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
+  const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
   const { own } = owner
   const metrics = createWorkerMetrics(registry)
   const readBacklogs = whileConnected(redis, createBacklogReader({ redis }))
@@ -94,7 +96,8 @@ export function startWatch(options: WatchOptions): Watch {
     const help = helpOf('redis_connection')
     log.warn({ err, omitted, help }, 'this worker could not report that it runs')
   })
-  own(startPresence({ redis, service: 'worker', onError: onReportError }))
+  const settings = digestShared(WorkerConfig, config)
+  own(startPresence({ redis, service: 'worker', settings, onError: onReportError }))
   const mainTags = [shardPrefix(0)]
   const redisChecks = own(startRedisChecks({ redis, tags: async () => mainTags, ...checks }))
   const shardChecks = redis.isCluster ? watchShards(options, isConfirmed) : undefined

@@ -18,7 +18,7 @@ Examines, and changes nothing:
   ClickHouse   version, tables and views of this version of Intake, settings, free disk
   bucket       puts, gets, lists and removes a small object
   clocks       of Redis, ClickHouse and this machine
-  settings     of gateway and worker, as far as they are in this environment
+  settings     of gateway and worker in this environment, and those that running processes must share
 Each finding has the code that status and alerts use, what to change, and a page that says more.
 
 Examples:

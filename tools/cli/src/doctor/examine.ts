@@ -18,6 +18,7 @@ export interface Examination {
 }
 
 const settings = 'settings of gateway and worker in this environment'
+const shared = 'settings that processes must share'
 
 /** Changes nothing except for a probe object in the bucket. */
 export async function examine(options: {
@@ -56,6 +57,7 @@ export async function examine(options: {
       assertsDurability: env['REDIS_DURABILITY'] === 'asserted',
       // An invalid value counts as 0 here. It is reported with the problems of the configuration.
       replicasMin: Number(env['REDIS_ACK_REPLICAS']) || 0,
+      env: config.length === 0 ? env : undefined,
     }),
     examineClickHouse(
       { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
@@ -80,6 +82,7 @@ export async function examine(options: {
       `bucket ${s3.bucket}`,
       ...(redis.facts && clickhouse.facts ? ['clocks'] : []),
       settings,
+      ...(redis.facts && config.length === 0 ? [shared] : []),
     ],
   }
 }

@@ -20,6 +20,7 @@ import { describeReply, explainRedis } from '../redis-failure.ts'
 import { bytes } from '../status/units.ts'
 import { examineEntries } from './entries.ts'
 import { degraded, finding, findingIf, type Finding } from './finding.ts'
+import { examineSharedSettings } from './shared-settings.ts'
 
 /** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
 const redisMemoryBytesMin = 128 * 1024 ** 2
@@ -35,6 +36,8 @@ const versionMin = 7
 interface RedisExpectations {
   assertsDurability: boolean
   replicasMin: number
+  /** The valid environment of the command, to compare its settings with those of processes. */
+  env?: Record<string, string | undefined> | undefined
 }
 
 export interface RedisExamination {
@@ -65,7 +68,7 @@ export async function examineRedis(
 }
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<RedisExamination> {
-  const { replicasMin } = options
+  const { replicasMin, env } = options
   // Checks first whether the server of `mainTag` accepts writes. If that server is a replica, its
   // other problems do not matter, because its settings are not those of the primary.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
@@ -81,10 +84,14 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
   const names = new Set(tags.map((tag) => nameOf(redis, tag)))
   const asked = shards.filter((shard) => names.has(nameOf(redis, shardPrefix(shard))))
   const { installation } = facts
-  const [lost, entries] =
+  const [lost, entries, settings] =
     installation === null
-      ? [[], { findings: [], policy: undefined }]
-      : await Promise.all([findLostShards(redis, installation, asked), examineEntries(redis)])
+      ? [[], { findings: [], policy: undefined }, []]
+      : await Promise.all([
+          findLostShards(redis, installation, asked),
+          examineEntries(redis),
+          env === undefined ? [] : examineSharedSettings(redis, env),
+        ])
   return {
     findings: [
       // If a server other than that of shard 0 refuses writes, Intake is only degraded: gateways
@@ -101,6 +108,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
         'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
       ),
       ...entries.findings,
+      ...settings,
     ],
     facts: { ...facts, shards: shards.length, policy: entries.policy },
   }
