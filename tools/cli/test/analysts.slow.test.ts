@@ -36,6 +36,11 @@ t.test('an analyst of npm start can log in at once, and a change holds at once',
     stderr: /file/,
   })
   t.same(await bundles(), [{ bundle: 'com.example.app' }])
+  const [entry] = JSON.parse((await intake(['journal', '--json'])).stdout).slice(-1)
+  t.match(entry, {
+    action: 'analyst-set',
+    detail: { bundles: ['com.example.app'], before: { bundles: ['com.other'] } },
+  })
   t.same((await intake(['doctor'])).stdout.match(/analyst .*/gi), null)
   await owner.command('DROP VIEW intake_mobile.sessions')
   t.match(
@@ -80,6 +85,7 @@ t.test('wrong input changes nothing and says what is right', async (t) => {
       /neither a bundle identifier.*text cannot be replaced/,
     ],
     [['set', 'nobody', '--bundle', 'x'], /There is no analyst nobody/],
+    [['set', 'mobile'], /There is nothing to change/],
   ]
   for (const [args, stderr] of wrong) {
     t.match(await intake(['analysts', ...args]), { code: 1, stdout: '', stderr }, args.join(' '))
@@ -125,5 +131,8 @@ t.test('a new password replaces the old one, and remove removes views and users'
   const databases = await owner.query("SELECT name FROM system.databases WHERE name LIKE 'intake%'")
   t.same(databases, [{ name: 'intake' }])
   t.notOk(existsSync(join(dataDir, 'clickhouse/config/users.d/intake_mobile.xml')))
-  t.match(await intake(['analysts', 'list']), { stdout: 'There are no analysts.\n' })
+  t.match(await intake(['analysts', 'list']), {
+    stdout: '',
+    stderr: 'There are no analysts.\n',
+  })
 })

@@ -67,7 +67,9 @@ function defineChanges(analysts: Command): void {
       .description('change what an analyst sees; options that are not given stay'),
   ).action((name: string, options: Options) =>
     change(name, async (clickhouse, before) => {
-      await store(clickhouse, { ...before, ...scopeOf(options, before) }, 'analyst-set')
+      if (Object.keys(options).length === 0) throw new UsageError('There is nothing to change.')
+      const analyst = { ...before, ...scopeOf(options, before) }
+      await store(clickhouse, analyst, { action: 'analyst-set', before })
       print(`Changed ${databaseOf(before)}.`)
     }),
   )
@@ -95,7 +97,7 @@ function defineReads(analysts: Command): void {
       withClickHouse(async (clickhouse) => {
         const all = await readAnalysts(clickhouse)
         if (json) return printJson(all.map(describe))
-        if (all.length === 0) return print('There are no analysts.')
+        if (all.length === 0) return note('There are no analysts.')
         const cells = all.map(({ bundles, without, pseudonyms, ...one }) => [
           databaseOf(one),
           ...[bundles, without, pseudonyms].map((names) => names.join(' ') || '-'),
@@ -179,19 +181,20 @@ async function giveNewPassword(
   json = false,
 ): Promise<void> {
   const password = randomBytes(24).toString('base64url')
-  await store(clickhouse, { ...analyst, passwordSha256: hash('sha256', password) }, action)
+  await store(clickhouse, { ...analyst, passwordSha256: hash('sha256', password) }, { action })
   const database = databaseOf(analyst)
   const login = { user: database, password, database }
   if (json) return printJson(login)
   for (const [what, value] of Object.entries(login)) print(`${what}\t${value}`)
 }
 
+interface Change {
+  action: AnalystAction
+  before?: Analyst
+}
+
 /** Stores a definition and applies it, as far as the owner may. Says what is left to do. */
-async function store(
-  clickhouse: ClickHouse,
-  analyst: Analyst,
-  action: AnalystAction,
-): Promise<void> {
+async function store(clickhouse: ClickHouse, analyst: Analyst, change: Change): Promise<void> {
   const faults = [
     ...findAnalystFaults(analyst),
     // The SQL for an administrator is printed as it is.
@@ -200,7 +203,7 @@ async function store(
       .map((bundle) => `${bundle} has characters that cannot be seen`),
   ]
   if (faults.length > 0) throw new UsageError(`${faults.join('; ')}.`)
-  await noteAnalyst(action, analyst)
+  await noteAnalyst(analyst, change)
   await writeAnalyst(clickhouse, analyst)
   const isEmbedded = await writeUserFile(analyst)
   const isDefined = await defineAnalyst(clickhouse, analyst)
@@ -216,7 +219,7 @@ async function store(
 }
 
 async function remove(clickhouse: ClickHouse, analyst: Analyst): Promise<void> {
-  await noteAnalyst('analyst-removed', analyst)
+  await noteAnalyst(analyst, { action: 'analyst-removed' })
   const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
   await writeAnalyst(clickhouse, analyst, { isRemoved: true })
   print(`Removed ${databaseOf(analyst)}.`)
@@ -227,11 +230,11 @@ async function remove(clickhouse: ClickHouse, analyst: Analyst): Promise<void> {
   note(printable(removalSql(analyst, clickhouse.cluster)))
 }
 
-/** The entry has what the analyst may see, but no password. */
-const noteAnalyst = (action: AnalystAction, analyst: Analyst) =>
-  withRedis((redis) =>
-    noteChange(redis, { action, subject: analyst.name, detail: { ...scopeOf({}, analyst) } }),
-  )
+/** The entry has what the analyst may see, and what before, but no password. */
+const noteAnalyst = (analyst: Analyst, { action, before }: Change) => {
+  const detail = { ...scopeOf({}, analyst), ...(before && { before: scopeOf({}, before) }) }
+  return withRedis((redis) => noteChange(redis, { action, subject: analyst.name, detail }))
+}
 
 const patiently = (work: (clickhouse: ClickHouse) => Promise<void>) =>
   withClickHouse(work, { requestTimeoutMs: timeoutMs })
