@@ -8,6 +8,9 @@ import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 import { findEndpoint } from './endpoints.ts'
 
+const patienceMs = 30_000
+const responseMs = 10_000
+
 const ClickHouseConfig = Type.Object({
   CLICKHOUSE_URL: clickhouseUrl,
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
@@ -27,5 +30,18 @@ export async function withClickHouse<T>(
   work: (clickhouse: ClickHouse) => Promise<T>,
   options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},
 ): Promise<T> {
-  return withConnection({ ...(await findClickHouse()), ...options }, work)
+  const server = await findClickHouse()
+  await requireResponse(server, options.requestTimeoutMs)
+  return withConnection({ ...server, ...options }, work)
+}
+
+/** Before a command that may wait for minutes or hours: a server that hangs ends it soon. */
+export async function requireResponse(
+  server: Pick<ClickHouseOptions, 'url' | 'cluster'>,
+  statementTimeoutMs = 0,
+): Promise<void> {
+  if (statementTimeoutMs <= patienceMs) return
+  await withConnection({ ...server, requestTimeoutMs: responseMs }, (clickhouse) =>
+    clickhouse.query('SELECT 1'),
+  )
 }

@@ -1,7 +1,7 @@
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { RecordServices } from '@intake/records'
 import { readInstallation } from '@intake/redis'
-import { findClickHouse } from './clickhouse.ts'
+import { findClickHouse, requireResponse } from './clickhouse.ts'
 import { UsageError } from './endpoints.ts'
 import { openRedis } from './with-redis.ts'
 
@@ -17,8 +17,10 @@ export async function withRecords<T>(
   },
 ): Promise<T> {
   const { withoutRedis } = options
+  const server = await findClickHouse()
+  await requireResponse(server, options.statementTimeoutMs)
   const clickhouse = createClickHouse({
-    ...(await findClickHouse()),
+    ...server,
     requestTimeoutMs: options.statementTimeoutMs,
     logQueries: false,
   })

@@ -95,7 +95,8 @@ async function exportUntilSignal(
   const ending = new AbortController()
   const { signal } = ending
   const end = () => ending.abort()
-  process.once('SIGINT', end).once('SIGTERM', end)
+  // A single export may be killed at any time: a repeated one continues.
+  if (every !== undefined) process.once('SIGINT', end).once('SIGTERM', end)
   try {
     const scope = await scopeOf(clickhouse, options)
     const installation = await readInstallation(clickhouse)
