@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import t from 'tap'
@@ -12,10 +15,11 @@ import { endpointsFile } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
 import { logRow } from '../../../packages/schema/test/fixture.ts'
 import { commands, define } from '../src/commands.ts'
 import { createIntake, endpointsOfStack } from './in-process.ts'
-import { main } from './services.ts'
+import { main, startIntake } from './services.ts'
 
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)])
@@ -78,6 +82,42 @@ t.test('--all continues after a row that is rejected again, which remains', asyn
   t.match(outcome.stderr, '1 failed')
   t.match((await intake(['dead-letters', 'list'])).stdout, bad)
   t.match(await intake(['dead-letters', 'drop', '--all']), { code: 0 })
+})
+
+t.test('an empty list prints nothing, says so on standard error, and is [] in JSON', async (t) => {
+  const lists = {
+    'rules list': 'rules',
+    'alerts list': 'alerts',
+    'analysts list': 'analysts',
+    'erasures list': 'erasures',
+    'keys list': 'keys',
+    'journal --since 2099-01-01': 'changes',
+  }
+  for (const [command, what] of Object.entries(lists)) {
+    const stderr = `There are no ${what}.\n`
+    t.match(await intake(command.split(' ')), { code: 0, stdout: '', stderr }, command)
+    const json = await intake([...command.split(' '), '--json'])
+    t.match(json, { code: 0, stdout: '[]\n' }, command)
+  }
+  for (const change of ['replay', 'drop']) {
+    const stderr = 'There are no dead letters.\n'
+    t.match(await intake(['dead-letters', change, '--all']), { code: 0, stdout: '', stderr })
+  }
+})
+
+t.test('a command that may take long ends soon if ClickHouse does not respond', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.teardown(() => silent.close())
+  const { port } = silent.address() as AddressInfo
+  const hanging = { CLICKHOUSE_URL: `http://owner@127.0.0.1:${port}` }
+  for (const args of [
+    ['catalogue', 'refresh'],
+    ['retention', 'apply'],
+  ]) {
+    const outcome = await intake(args, hanging)
+    t.match(outcome, { code: 1, stderr: /^No response from ClickHouse within 10000 ms/ })
+  }
 })
 
 t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
@@ -267,4 +307,23 @@ t.test('a command whose output cannot be written fails; a closed pipe is no fail
   })
   t.match(run('"$NODE" "$MAIN" env | true'), { status: 0, stderr: '' })
   t.end()
+})
+
+t.test('a signal ends an export at once, with no success, while ClickHouse hangs', async (t) => {
+  let asked = 0
+  const hanging = createHttpServer((_request, response) => {
+    if (asked++ === 0) response.end('{"1":1}\n')
+  }).listen(0, '127.0.0.1')
+  await once(hanging, 'listening')
+  t.teardown(() => {
+    hanging.closeAllConnections()
+    hanging.close()
+  })
+  const { port } = hanging.address() as AddressInfo
+  const to = join(dataDir, 'lake')
+  const url = `http://owner@127.0.0.1:${port}`
+  const { child, exited } = startIntake(t, ['export', '--to', to], { ...env, CLICKHOUSE_URL: url })
+  await until('it waits for ClickHouse', () => asked === 2)
+  child.kill('SIGTERM')
+  t.same(await exited, [null, 'SIGTERM'])
 })

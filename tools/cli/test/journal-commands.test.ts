@@ -85,3 +85,17 @@ t.test('every action is that of a command', async (t) => {
   const others = Object.keys(journalActions).filter((action) => !used.has(action))
   t.same(others, [])
 })
+
+t.test('every command that lists or shows something has --json', async (t) => {
+  const without: string[] = []
+  for (const name of Object.keys(commands)) {
+    const command = new Command(name)
+    await define(command, name)
+    const shows = /^(list|show|status|doctor|tail|trace|journal|env)$/
+    for (const one of [command, ...command.commands]) {
+      const isWithout = !one.options.some(({ long }) => long === '--json')
+      if (shows.test(one.name()) && isWithout) without.push(`${name} ${one.name()}`)
+    }
+  }
+  t.same(without, [])
+})

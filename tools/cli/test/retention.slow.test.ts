@@ -255,6 +255,11 @@ t.test('an application with a shorter period loses its rows by days, others do n
       { kind: 'logs', bundle_identifier, days: 30 },
     ],
   })
+
+  await set('logs', '20d')
+  const shown = new RegExp(`^logs\t20d\t${bundle_identifier}$`, 'm')
+  t.match((await intake(['retention', 'show'])).stdout, shown, 'the period that applies')
+  await set('logs', '90d')
 })
 
 t.test('an erased dead letter leaves no tombstone where an application is dropped', async (t) => {

@@ -88,6 +88,7 @@ export function define(alerts: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       const list = await withRedis(listAlerts)
       if (json) return printJson(list)
+      if (list.length === 0) note('There are no alerts.')
       for (const alert of list) {
         const { id, createdAt, createdBy } = alert
         printRow([id, describeAlert(alert), `added ${createdAt}`, `by ${createdBy}`])

@@ -35,7 +35,8 @@ export function define(deadLetters: Command): void {
 
   deadLetters
     .command('show <id>')
-    .description('print the record unchanged, and why it was rejected')
+    .description('print the record unchanged, and why it was rejected, as JSON')
+    .option('--json', 'the same')
     .action((id: string) =>
       withClickHouse(async (clickhouse) => {
         for (const letter of await find(clickhouse, id)) printJson(letter, 2)
@@ -90,6 +91,7 @@ function each(
           }
           note(`${done} done, ${failures} failed`)
         }
+        if (done + failures === 0) note('There are no dead letters.')
         if (failures > 0) throw new UsageError(`${failures} failed and are still dead letters.`)
       }),
     )

@@ -10,15 +10,16 @@ import {
 } from '@intake/records'
 import { createApiKeyStore, createPolicyStore } from '@intake/access'
 import { type Command } from 'commander'
-import { confirmChange } from '../confirm-change.ts'
+import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
-import { operator, storeEntries } from '../journal.ts'
+import { operator } from '../journal.ts'
 import { decimal, numberOption } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { allOfKey, keySubject, noteSubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
+import { changeRedis } from '../with-redis.ts'
 
 interface EraseFlags {
   yes?: boolean
@@ -56,12 +57,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     .description(`store again what this ${kind} sends, after erase --suppress`)
     .option('--bundle <identifier>', 'the same as for erase --suppress')
     .action((value: string, flags: { bundle?: string }) =>
-      withServices(async ({ redis }) => {
+      changeRedis(async (redis) => {
         const sender = personalSubject(kind, value, flags)
-        const policy = createPolicyStore({ redis, who: operator() })
-        if (!(await confirmChange(redis, () => policy.unsuppress(sender))))
+        if (!(await createPolicyStore({ redis, who: operator() }).unsuppress(sender)))
           throw new UsageError(`This ${kind} is not suppressed.`)
-        await storeEntries(redis)
         print('Gateways store its records again within seconds.')
       }),
     )
@@ -90,11 +89,16 @@ function defineErasures(erasures: Command): void {
   erasures
     .command('list')
     .description('list the erasures with their reports, one JSON object per line, oldest first')
-    .action(() =>
-      withServices(async ({ clickhouse }) => {
-        for (const { report, ...entry } of await listErasures(clickhouse)) {
-          printJson({ ...entry, report: parseReport(report) })
-        }
+    .option('--json', 'print them as one JSON list')
+    .action(({ json }: { json?: boolean }) =>
+      withClickHouse(async (clickhouse) => {
+        const list = (await listErasures(clickhouse)).map(({ report, ...entry }) => ({
+          ...entry,
+          report: parseReport(report),
+        }))
+        if (json) printJson(list)
+        else if (list.length === 0) note('There are no erasures.')
+        else for (const one of list) printJson(one)
       }),
     )
   const apply = erasures

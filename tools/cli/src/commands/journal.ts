@@ -3,7 +3,7 @@ import { readJournal, type StoredEntry } from '@intake/records'
 import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
-import { print, printJson, printRow } from '../print.ts'
+import { note, printJson, printRow } from '../print.ts'
 import { timeOption } from '../option-values.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -47,7 +47,8 @@ ${actions}`,
       ]
       if (json) {
         printJson(entries.map(({ detail, ...entry }) => ({ ...entry, detail: JSON.parse(detail) })))
-      } else if (entries.length === 0) print('There are no changes.')
+      } else if (entries.length === 0 && stored.status === 'fulfilled')
+        note('There are no changes.')
       else for (const { at, who, action, subject } of entries) printRow([at, action, subject, who])
       if (stored.status === 'fulfilled') return
       const { message } = stored.reason as Error

@@ -13,6 +13,7 @@ import {
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
+import { withClickHouse } from '../clickhouse.ts'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
@@ -49,8 +50,13 @@ export function define(retention: Command): void {
     .description('show how long records are kept')
     .option('--json', 'print the days as JSON; null: never dropped')
     .action(({ json }: { json?: boolean }) =>
-      withServices(async ({ clickhouse }) => {
-        const { general, applications } = await readPeriods(clickhouse)
+      withClickHouse(async (clickhouse) => {
+        const { general, applications: stored } = await readPeriods(clickhouse)
+        // The general period may have become shorter since.
+        const applications = stored.map((one) => ({
+          ...one,
+          days: Math.min(one.days, general[one.kind] ?? Infinity),
+        }))
         if (json) {
           const entries = retentionKinds.map((kind) => [kind, general[kind] ?? null])
           const own = applications.map(({ bundleIdentifier, ...period }) => ({

@@ -109,6 +109,7 @@ function defineList(rules: Command): void {
         loadPolicy(createPolicyStore({ redis })),
       )
       if (json) return printJson(list)
+      if (list.length === 0) note('There are no rules.')
       for (const rule of list) {
         printRow([rule.id, describeRule(rule), `added ${rule.createdAt}`, `by ${rule.createdBy}`])
       }
