@@ -220,6 +220,6 @@ function describe(report: ErasureReport): string {
     ...lines,
     `INCOMPLETE: ${counted(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${counted(rows, 'row')}, ` +
       `${counted(parts, 'part')} and ${counted(counts, 'count')} are left.`,
-    'Run the same command again when a worker is running.',
+    'Run the same command again when workers store what waits (intake status).',
   ].join('\n')
 }
