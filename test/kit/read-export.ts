@@ -1,25 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ClickHouse } from '@intake/clickhouse'
+import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
 interface Files {
-  files: { path: string }[]
+  files: readonly { path: string }[]
 }
 
 /** The part of the manifests of `intake export` that a reader follows. */
 interface Manifest extends Files {
+  number: number
   deletions: Files
   corrections: Files
+  dropped: { kind: string; bundle_identifier: string; before: string }[]
 }
 
-/** Reads the ids in Parquet files of a folder back, through a table of its own; in order. */
-export async function readIds(
-  { clickhouse, url }: { clickhouse: Pick<ClickHouse, 'command' | 'query'>; url: string },
+interface Server {
+  clickhouse: Pick<ClickHouse, 'command' | 'query'>
+  url: string
+}
+
+/** Reads records in Parquet files of a folder back, through a table of its own; in order. */
+async function readRows(
+  { clickhouse, url }: Server,
   folder: string,
   files: readonly { path: string }[],
-): Promise<string[]> {
+) {
   await clickhouse.command(
-    'CREATE OR REPLACE TABLE intake.read_back (id String) ENGINE = MergeTree ORDER BY ()',
+    `CREATE OR REPLACE TABLE intake.read_back (id String, bundle_identifier String, time DateTime64(3, 'UTC'))
+     ENGINE = MergeTree ORDER BY ()`,
   )
   const { origin, username, password } = new URL(url)
   const query = encodeURIComponent('INSERT INTO intake.read_back FORMAT Parquet')
@@ -32,28 +40,57 @@ export async function readIds(
     })
     if (!response.ok) throw new Error(await response.text())
   }
-  const rows = await clickhouse.query<{ id: string }>('SELECT id FROM intake.read_back ORDER BY id')
+  const rows = await clickhouse.query<{ id: string; bundle_identifier: string; time: string }>(
+    'SELECT * FROM intake.read_back ORDER BY id',
+  )
   await clickhouse.command('DROP TABLE intake.read_back')
-  return rows.map(({ id }) => id)
+  return rows
 }
 
+export const readIds = async (...from: Parameters<typeof readRows>): Promise<string[]> =>
+  (await readRows(...from)).map(({ id }) => id)
+
 /** What a reader has who follows docs/export.md: ids, each as often as it is there. */
-export async function readExport(
-  server: Parameters<typeof readIds>[0],
-  folder: string,
-): Promise<string[]> {
+export async function readExport(server: Server, folder: string): Promise<string[]> {
   const manifests = readdirSync(join(folder, 'manifests')).map(
     (name) => JSON.parse(readFileSync(join(folder, 'manifests', name), 'utf8')) as Manifest,
   )
-  const read = (pick: (one: Manifest) => Files) =>
-    readIds(
+  const filesOf = (kind: string, pick: (one: Manifest) => Files) =>
+    manifests.flatMap((one) => pick(one).files).filter(({ path }) => path.includes(kind))
+  const deleted = new Set(
+    await readIds(
       server,
       folder,
-      manifests.flatMap((one) => pick(one).files),
+      filesOf('', ({ deletions }) => deletions),
+    ),
+  )
+  const { dropped = [] } = manifests.toSorted((a, b) => a.number - b.number).at(-1) ?? {}
+  const ids: string[] = []
+  for (const kind of ['logs', 'feedback']) {
+    const before = new Map(
+      dropped
+        .filter((one) => one.kind === kind)
+        .map((one) => [one.bundle_identifier, Date.parse(one.before)]),
     )
-  const deleted = new Set(await read(({ deletions }) => deletions))
-  const corrected = new Set(await read(({ corrections }) => corrections))
-  const data = await read((manifest) => manifest)
-  const left = data.filter((id) => !corrected.has(id))
-  return [...left, ...corrected].filter((id) => !deleted.has(id)).toSorted()
+    const corrected = await readRows(
+      server,
+      folder,
+      filesOf(kind, (one) => one.corrections),
+    )
+    const correctedIds = new Set(corrected.map(({ id }) => id))
+    const data = await readRows(
+      server,
+      folder,
+      filesOf(kind, (one) => one),
+    )
+    const kept = [...data.filter(({ id }) => !correctedIds.has(id)), ...corrected].filter(
+      ({ id, bundle_identifier, time }) =>
+        !deleted.has(id) &&
+        ['', bundle_identifier].every(
+          (bundle) => Date.parse(isoTime(time)) >= (before.get(bundle) ?? 0),
+        ),
+    )
+    ids.push(...kept.map(({ id }) => id))
+  }
+  return ids.toSorted()
 }

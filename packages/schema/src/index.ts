@@ -18,6 +18,7 @@ export { migrate, repairViews } from './migrate.ts'
 export { type Migration } from './migrations/index.ts'
 export {
   type Analyst,
+  conditionOf,
   databaseOf,
   definerOf,
   findAnalystFaults,

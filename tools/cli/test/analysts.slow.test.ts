@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { noteErasure, type Manifest } from '@intake/records'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { startStack } from '@intake/test-kit/running-stack'
@@ -63,12 +65,29 @@ t.test('list and show print what was defined, and never the password', async (t)
 
 t.test('an export for an analyst has only what the analyst sees', async (t) => {
   const to = join(dataDir, 'lake')
+  const dropped = ['com.example.app', 'com.other'].map((bundleIdentifier) => ({
+    kind: 'logs',
+    bundleIdentifier,
+    month: '202610',
+    before: '2026-10-31T00:00:00.000Z',
+  }))
+  await noteErasure(owner, {
+    id: randomUUID(),
+    kind: 'retention',
+    subjectHash: '',
+    startedAt: new Date(),
+    finishedAt: undefined,
+    report: JSON.stringify({ applications: dropped }),
+  })
   const made = await until('the watermark has passed the record', async () => {
     const ended = await intake(['export', '--to', to, '--analyst', 'mobile'])
     return ended.stdout !== 'Nothing to export.\n' && ended
   })
   t.match(made, { code: 0, stdout: /^1 record in / })
   t.match(await intake(['export', '--to', to, '--verify']), { code: 0 })
+  const manifest = JSON.parse(readFileSync(join(to, 'manifests/1.json'), 'utf8')) as Manifest
+  t.match(manifest.dropped, [{ bundle_identifier: 'com.example.app' }])
+  t.equal(manifest.dropped?.length, 1)
 })
 
 t.test('wrong input changes nothing and says what is right', async (t) => {

@@ -231,6 +231,43 @@ t.test('an import of any age is exported; --verify excuses that retention drops 
   t.match(await intake([...target, '--verify']), { code: 0, stdout: /^1 record in 1 file/ })
 })
 
+t.test('a reader has no record of a person whose records retention had dropped', async (t) => {
+  const person = user()
+  const received_at = '2026-11-20T07:00:00.000Z'
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+  const short = { bundle_identifier: 'com.example.short', received_at }
+  const rows = [
+    at('2026-10-01T00:00:00.000Z', { ...short, unique_user_id: person }),
+    at(yesterday, { ...short, unique_user_id: person }),
+    at(yesterday, short),
+    // The period of one application is not that of another.
+    at('2026-10-01T00:00:00.000Z', { ...short, bundle_identifier: 'com.example.long' }),
+  ]
+  await insert('logs', rows)
+  const applications = [short.bundle_identifier, 'com.example.long']
+  const target = ['export', '--to', folderOf('short'), '--bundle', ...applications]
+  t.match(await intake(target), { code: 0, stdout: /^4 records/ })
+
+  const period = ['retention', 'set', 'logs']
+  await intake([...period, '30d', '--bundle', short.bundle_identifier])
+  t.match(await intake(['retention', 'apply']), { code: 0, stdout: /1 row/ })
+  await intake([...period, 'general', '--bundle', short.bundle_identifier])
+  t.match(await intake(['user', 'erase', person, '--yes']), { code: 0 })
+
+  t.match(await intake(target), { code: 0, stdout: /^0 records in 1 window/ })
+  t.same(
+    await readExport(reader, folderOf('short')),
+    [rows[2]!.id, rows[3]!.id].toSorted(),
+    'neither its dropped record nor its erased one',
+  )
+  const [dropped] = manifestsOf('short').at(-1)!.dropped!
+  const day = 86_400_000
+  const before = new Date((Math.floor(Date.now() / day) - 30) * day).toISOString()
+  t.same(dropped, { kind: 'logs', bundle_identifier: short.bundle_identifier, before })
+  t.match(await intake(target), { stdout: 'Nothing to export.\n' })
+  t.match(await intake([...target, '--verify']), { code: 0 })
+})
+
 t.test('an export of one application and kind into the bucket', async (t) => {
   const to = ['export', '--to', 's3:lake', '--kind', 'logs', '--bundle', 'com.example.none']
   t.match(await intake(to), { code: 0, stdout: /^0 records in/ })
@@ -271,5 +308,5 @@ t.test('a manifest still says what retention dropped when its period is taken ba
   await intake(['retention', 'set', 'logs', 'never'])
   t.match(await intake(['export', '--to', folderOf('dropped')]), { code: 0 })
   const last = manifestsOf('dropped').at(-1)
-  t.same(last?.dropped_before, { logs: '2026-11-01T00:00:00.000Z', feedback: null })
+  t.same(last?.dropped_before, { logs: '2020-03-01T00:00:00.000Z', feedback: null })
 })

@@ -1,8 +1,7 @@
 import { hostname } from 'node:os'
 import { hash } from 'node:crypto'
-import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse, type RecordTable } from '@intake/clickhouse'
 import { syncReplicas } from '@intake/schema'
-import { readPeriods } from '../retention/periods.ts'
 import {
   lockPath,
   manifestPath,
@@ -19,10 +18,9 @@ import {
   divide,
   divideLarge,
   fingerprintChanges,
-  hasDroppedMonths,
   readCorrections,
   readDeletions,
-  readFirstMonth,
+  readDropped,
   readPart,
   readVisibleUntil,
   readWindowEnd,
@@ -136,7 +134,9 @@ async function makePlan(
   const { now, until } = await readWindowEnd(options, { from, visible: visible ?? from })
   const window = { from, until }
   const { changesFrom, isChanged } = await readChanges(options, before?.changes, now)
-  if (until === from && !isChanged) return undefined
+  const dropped = JSON.stringify(await readDropped(options))
+  const isTold = before === undefined || JSON.stringify(before.dropped) === dropped
+  if (until === from && !isChanged && isTold) return undefined
   const parts = scope.kinds.map((kind) =>
     divide(options, { kind, ...window }, { rowsMax, unitMs: 1_000 }),
   )
@@ -196,6 +196,10 @@ async function writeWindow(
     const content = await readCorrections(options, { kind, times, arrivedBefore: window.from })
     corrections.push(...(await put(`corrections/${number}-${kind}.parquet`, content)))
   }
+  // Read last: a deletion that retention has dropped since is not in the file.
+  const dropped = await readDropped(options)
+  const ofAll = (kind: RecordTable) =>
+    dropped.find((one) => one.kind === kind && one.bundle_identifier === '')?.before ?? null
   const manifest: Manifest = {
     number,
     installation,
@@ -208,7 +212,8 @@ async function writeWindow(
     changes,
     previous:
       last === undefined ? null : { path: manifestPath(last.manifest.number), sha256: last.sha256 },
-    dropped_before: await readDropped(options),
+    dropped_before: Object.fromEntries(scope.kinds.map((kind) => [kind, ofAll(kind)])),
+    dropped,
   }
   const bytes = encode(manifest)
   await target.write(manifestPath(number), bytes)
@@ -252,16 +257,6 @@ const dayOf = ({ until }: { until: string }) =>
   new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
 
 const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sumRows(files), files })
-
-async function readDropped(options: ExportOptions): Promise<Manifest['dropped_before']> {
-  const { general: days } = await readPeriods(options.clickhouse)
-  const dropped: Manifest['dropped_before'] = {}
-  for (const kind of options.scope.kinds) {
-    const drops = days[kind] !== undefined || (await hasDroppedMonths(options, kind))
-    dropped[kind] = drops ? await readFirstMonth(options, kind) : null
-  }
-  return dropped
-}
 
 /** A killed exporter leaves its lock, which counts for this long, unless its process is known. */
 const leaseMs = 15 * 60_000

@@ -35,6 +35,15 @@ export interface ChangesRead {
   overlap: string
 }
 
+/** Records that retention has dropped: those with an earlier `time`. */
+export interface Dropped {
+  kind: RecordTable
+  /** Empty: of all applications. */
+  bundle_identifier: string
+  /** ISO 8601. */
+  before: string
+}
+
 /** Written last, so a window with a manifest is complete. Times are ISO 8601, UTC. */
 export interface Manifest {
   number: number
@@ -51,8 +60,10 @@ export interface Manifest {
   changes: ChangesRead
   /** The manifest before this one; null for the first. */
   previous: { path: string; sha256: string } | null
-  /** For each kind: retention has dropped what has an earlier `time`; null: nothing. */
+  /** For each kind, `before` of all applications; null: nothing was dropped. */
   dropped_before: Partial<Record<RecordTable, string | null>>
+  /** Undefined if an earlier version has written the manifest. */
+  dropped?: Dropped[]
 }
 
 /** A part of a window, which becomes a file. */

@@ -6,10 +6,11 @@ import {
   type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
-import { tombstoneVer } from '@intake/schema'
+import { kinds, type RecordKind } from '@intake/contract'
+import { conditionOf, databaseOf, readAnalysts, tombstoneVer } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
 import { ageDays } from '../follow-records.ts'
-import type { ExportFile, ExportScope, Part, Times } from './manifest.ts'
+import type { Dropped, ExportFile, ExportScope, Part, Times } from './manifest.ts'
 
 /** Where records are read from, and which. */
 export interface Source {
@@ -202,26 +203,29 @@ export async function fingerprintChanges(
   return row?.print ?? ''
 }
 
-/** The beginning of the first month that is stored; null if there is none. */
-export async function readFirstMonth(
-  { clickhouse }: Source,
-  kind: RecordTable,
-): Promise<string | null> {
-  const [row] = await clickhouse.query<{ first: string | null }>(
-    `SELECT minOrNull(toStartOfMonth(time)) AS first FROM intake.${kind}_raw`,
-  )
-  return row?.first == null ? null : `${row.first}T00:00:00.000Z`
-}
+/**
+ * A row of a run's report, with '' for all applications. `before` is empty for these, and in
+ * reports of earlier versions: then it counts as the end of the month, or the day of the run.
+ */
+const droppedRow = 'Tuple(kind String, bundleIdentifier String, month String, before String)'
+const droppedMonths = (kind: RecordKind) =>
+  `arrayMap(month -> ('${kind}', '', month, ''), JSONExtract(report, '${kind}', 'Array(String)'))`
 
-/** Whether retention has ever dropped a month; its period may have been taken back since. */
-export async function hasDroppedMonths(
-  { clickhouse }: Source,
-  kind: RecordTable,
-): Promise<boolean> {
-  const [run] = await clickhouse.query(
-    `SELECT id FROM intake.erasures
-     WHERE kind = 'retention' AND JSONLength(report, {kind:String}) > 0 LIMIT 1`,
-    { kind },
+/** Reads up to when retention has dropped records, or a killed run has begun to drop them. */
+export async function readDropped({ clickhouse, scope }: Source): Promise<Dropped[]> {
+  const analysts = scope.database === 'intake' ? [] : await readAnalysts(clickhouse)
+  const analyst = analysts.find((one) => databaseOf(one) === scope.database)
+  const isVisible = `1 ${inScope(scope)} ${analyst ? `AND (${conditionOf(analyst)})` : ''}`
+  const rows = await clickhouse.query<Dropped>(
+    `SELECT row.1 AS kind, row.2 AS bundle_identifier,
+       max(if(row.4 = '', least(addMonths(parseDateTimeBestEffort(concat(row.3, '01'), 'UTC'), 1), toStartOfDay(started_at)),
+         parseDateTimeBestEffort(row.4, 'UTC'))) AS before
+     FROM (SELECT report, started_at FROM intake.erasures WHERE kind = 'retention')
+     ARRAY JOIN arrayConcat(JSONExtract(report, 'applications', 'Array(${droppedRow})'),
+       ${kinds.map(droppedMonths).join(', ')}) AS row
+     WHERE kind IN {kinds:Array(String)} AND (bundle_identifier = '' OR (${isVisible}))
+     GROUP BY kind, bundle_identifier ORDER BY kind, bundle_identifier`,
+    paramsOf(scope, {}),
   )
-  return run !== undefined
+  return rows.map(({ before, ...of }) => ({ ...of, before: isoTime(`${before}.000`) }))
 }

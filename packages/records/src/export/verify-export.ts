@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
 import { readManifest, type StoredManifest } from './export-records.ts'
 import { sumRows, type ExportFile, type Manifest } from './manifest.ts'
-import { countArrived } from './read-records.ts'
+import { countArrived, readDropped } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
 
 /**
@@ -49,20 +49,14 @@ export async function verifyExport(options: {
       `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: run the export again, then compare again`,
     )
   }
-  if (surplus > deleted && !(await wasDropped(clickhouse))) {
+  const scope = before?.manifest.scope
+  const isDropped = scope !== undefined && (await readDropped({ clickhouse, scope })).length > 0
+  if (surplus > deleted && !isDropped) {
     problems.push(
       `the files have ${surplus} records that ClickHouse no longer has, and the deletions have ${deleted}: run the export again, then compare again`,
     )
   }
   return result
-}
-
-/** Whether retention has ever dropped something; its period may have been taken back since. */
-async function wasDropped(clickhouse: ClickHouse): Promise<boolean> {
-  const [run] = await clickhouse.query(
-    "SELECT id FROM intake.erasures WHERE kind = 'retention' LIMIT 1",
-  )
-  return run !== undefined
 }
 
 function findChainProblems(manifest: Manifest, before: StoredManifest | undefined): string[] {

@@ -43,7 +43,14 @@ export interface Expiry {
 /** What is expired: a report of what was dropped, or of what would be. */
 export interface Expired extends Record<MonthlyKind, string[]> {
   /** Every version counts. Months that are expired as a whole are left out. */
-  applications: { kind: RecordKind; bundleIdentifier: string; month: string; rows: number }[]
+  applications: {
+    kind: RecordKind
+    bundleIdentifier: string
+    month: string
+    rows: number
+    /** Rows with an earlier `time` are dropped; ISO 8601. */
+    before: string
+  }[]
   deadLetters: number
   objects: number
 }
@@ -210,7 +217,7 @@ async function findExpiredRows(
     (table) => `SELECT bundle_identifier, time FROM intake.${table} WHERE ${sql}`,
   )
   return clickhouse.query(
-    `SELECT '${scope.kind}' AS kind, bundle_identifier AS bundleIdentifier, toString(toYYYYMM(time)) AS month,
+    `SELECT '${scope.kind}' AS kind, '${scope.before.toISOString()}' AS before, bundle_identifier AS bundleIdentifier, toString(toYYYYMM(time)) AS month,
        count() AS rows
      FROM (${tables.join(' UNION ALL ')}) GROUP BY bundleIdentifier, month ORDER BY bundleIdentifier, month`,
     params,
