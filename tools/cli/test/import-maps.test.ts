@@ -48,10 +48,18 @@ t.test('a column is one that the file has, whatever every object has', async (t)
   writeFileSync(path, `{"event":"constructor","time":"at","user":"=one","params":${params}}`)
   const { read } = await findMap(`csv:${path}`, parseRecord)
   const row = { at: '2026-11-01', ['__proto__']: 'own' }
-  t.throws(() => read(row), /there is no column constructor/)
-  t.throws(() => read({ ...row, constructor: undefined }), /several columns are named constructor/)
+  const missing = { name: 'UsageError', message: /no column constructor\. .* has: at, __proto__$/ }
+  t.throws(() => read(row), missing)
+  t.throws(() => read({ ...row, constructor: undefined }), /Several columns are named constructor/)
   const { event, params: built } = read({ ...row, constructor: 'built' })
   t.strictSame([event, Object.entries(built)], ['built', [['__proto__', 'own']]])
+})
+
+t.test('spaces around a column belong neither to its name nor to the map', async (t) => {
+  const path = join(createDataDir(t), 'map.json')
+  writeFileSync(path, '{"event":"=order","time":" at","user":"=one","params":{"n":"n :number"}}')
+  const { read } = await findMap(`csv:${path}`, parseRecord)
+  t.match(read({ at: ' 2026-11-01', n: ' 1' }), { timeMs: Date.UTC(2026, 10, 1), params: { n: 1 } })
 })
 
 t.test('a map may begin with a byte order mark', async (t) => {

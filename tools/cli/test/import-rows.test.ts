@@ -50,6 +50,26 @@ t.test('a file of an old Mac has rows, also where a chunk ends between CR and LF
   t.match(row, { line: 2, columns: { a: '1\r\r2\n3', b: '4' } })
 })
 
+t.test('rows have the same lines and texts, which ids follow from, in any form', async (t) => {
+  const lines = ['n,note', '1,"a\rb\r"', '', '2,"c\nd"', `3,${'x'.repeat(70_000)}`, '4,\u{1F984}']
+  const plain = await read('csv', lines.join('\n'))
+  t.strictSame(
+    plain.map(({ line }) => line),
+    // A CR in a cell ends no line; it never did.
+    [2, 4, 6, 7],
+  )
+  const file = `\uFEFF${lines.join('\r\n')}\r\n`.replace('"c\nd"', '"c\r\nd"')
+  for (const other of [await read('csv', file), await read('csv', gzipSync(file), 'a.gz')]) {
+    const idsOf = (rows: SourceRow[]) => rows.map(({ line, text }) => [line, text])
+    t.strictSame(idsOf(other), idsOf(plain))
+  }
+})
+
+t.test('spaces around a name in the header do not belong to it', async (t) => {
+  const [row] = await read('csv', 'id , total,"note" , note\n1, 2,a,b\n')
+  t.strictSame(row?.columns, { id: '1', total: ' 2', note: undefined })
+})
+
 t.test('a column may have the name of a property that every object has', async (t) => {
   const [row] = await read('csv', '__proto__,constructor\n1,2\n')
   t.strictSame(Object.entries(row?.columns ?? {}), [

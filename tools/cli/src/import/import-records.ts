@@ -150,7 +150,10 @@ function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | un
   if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
   if (timeMs >= nowMs - keptMs) return
   const days = Math.floor(keptMs / dayMs)
-  throw new UnwantedError(`it is older than the retention of ${days} ${plural(days, 'day')}`)
+  // The period may have been taken back since: gateways refuse such a record, too.
+  throw new UnwantedError(
+    `it is older than ${days} ${plural(days, 'day')}: retention drops such records, or has dropped them`,
+  )
 }
 
 /** A source without ids is identified by the number and text of its lines. */

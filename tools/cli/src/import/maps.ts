@@ -16,7 +16,10 @@ import type { SourceEvent } from './source-event.ts'
 
 export interface SourceMap {
   format: 'json' | 'csv'
-  /** @throws {RejectedError} if a line of JSON, or the columns of a `SourceRow`, are no event */
+  /**
+   * @throws {RejectedError} if a line of JSON, or the columns of a `SourceRow`, are no event
+   * @throws {UsageError} if the file lacks a column
+   */
   read: (row: unknown) => SourceEvent
 }
 
@@ -127,10 +130,14 @@ async function readCsvMap(
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
       const columns = row as NonNullable<SourceRow['columns']>
+      const name = column.trim()
       // A name such as `constructor` is no column that the file has.
-      if (!Object.hasOwn(columns, column)) throw new RejectedError(`there is no column ${column}`)
-      const cell = columns[column]
-      if (cell === undefined) throw new RejectedError(`several columns are named ${column}`)
+      if (!Object.hasOwn(columns, name)) {
+        const names = Object.keys(columns).join(', ').slice(0, 500)
+        throw new UsageError(`There is no column ${name}. The file has: ${names}`)
+      }
+      const cell = columns[name]
+      if (cell === undefined) throw new UsageError(`Several columns are named ${name}.`)
       return cell || undefined
     }
     return {

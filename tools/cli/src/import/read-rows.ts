@@ -27,13 +27,13 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const file = createReadStream(path)
   const share = () => (size === 0 ? 1 : file.bytesRead / size)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
-  let line = 0
+  let line = 1
   let begun: { text: string; isUtf8: boolean; line: number; record: OpenRecord } | undefined
   let header: string[] | undefined
   let repeated = new Set<string>()
   for await (const read of splitLines(input)) {
-    line++
     const { line: first = line, record } = begun ?? {}
+    line++
     const text = (begun?.text ?? '') + read.text
     const isRowUtf8 = read.isUtf8 && (begun?.isUtf8 ?? true)
     begun = undefined
@@ -45,11 +45,14 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
     const cells = parseCsv(read.text, record)
     if (!Array.isArray(cells)) {
       cells.cell += read.end
+      // A CR in a cell ends no line: ids of rows without one follow from the numbers of lines.
+      if (read.end === '\r') line--
       begun = { text: text + read.end, isUtf8: isRowUtf8, line: first, record: cells }
       if (text.length > recordLengthMax) throw new UsageError(`Line ${first}: a " is not closed.`)
     } else if (header === undefined) {
-      header = cells
-      repeated = new Set(cells.filter((name, at) => cells.indexOf(name) !== at))
+      const names = cells.map((name) => name.trim())
+      header = names
+      repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at))
     } else {
       const columns = Object.fromEntries(
         header.map((name, at) => [name, repeated.has(name) ? undefined : (cells[at] ?? '')]),

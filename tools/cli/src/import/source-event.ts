@@ -45,7 +45,7 @@ export function requireText(text: string | undefined, what: string): string {
 
 /** Reads ISO 8601, in UTC without an offset, or seconds or milliseconds since 1970. */
 export function requireTimeMs(text: string | undefined): number {
-  const time = requireText(text, 'time')
+  const time = requireText(text, 'time').trim()
   if (/^\d{9,10}(?:\.\d+)?$/.test(time)) return Math.round(Number(time) * 1_000)
   if (/^\d{12,13}$/.test(time)) return Number(time)
   const iso = time
