@@ -1,18 +1,28 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   createFolderTarget,
   exportRecords,
+  verifyExport,
   type ExportTarget,
   type Manifest,
 } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { readExport, readIds } from '@intake/test-kit/read-export'
-import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
+import { until } from '@intake/test-kit/until'
+import { feedbackRow, logRow, startIntake, startServices, user, uuidV7 } from './services.ts'
 
-const { reject, clickhouse, dataDir, server, insert, intake } = await startServices(t)
+const { reject, clickhouse, dataDir, server, insert, intake, endpoints } = await startServices(t)
 const reader = { clickhouse, url: server.url }
 
 /** A log row that happened and arrived at this time. */
@@ -203,6 +213,14 @@ t.test('--verify finds nothing, and then what was changed', async (t) => {
     code: 0,
     stdout: /^83 records in \d+ files, as in their manifests/,
   })
+  rmSync(join(folderOf('large'), 'manifests/1.json'))
+  const rest = await verifyExport({
+    clickhouse,
+    target: createFolderTarget(folderOf('large')),
+    progress: () => undefined,
+  })
+  t.match(rest.problems, ['manifest 1 is missing', /manifest 2 does not follow/])
+  t.equal(rest.manifests, 1)
   const [one, two] = manifestsOf('lake').flatMap(({ files }) => files)
   writeFileSync(join(folderOf('lake'), one!.path), 'PAR1')
   rmSync(join(folderOf('lake'), two!.path))
@@ -268,6 +286,76 @@ t.test('a reader has no record of a person whose records retention had dropped',
   t.match(await intake([...target, '--verify']), { code: 0 })
 })
 
+t.test('an erasure is exported although the clock was ahead, and then corrected', async (t) => {
+  const name = 'clock'
+  const person = user()
+  const record = at('2026-11-20T10:00:00.000Z', { unique_user_id: person })
+  await insert('logs', [record])
+  const target = createFolderTarget(folderOf(name))
+  await exportTo(target)
+  const last = manifestsOf(name).at(-1)!
+  const later = new Date(Date.now() + 2 * 3_600_000).toISOString()
+  const ahead = { ...last, changes: { ...last.changes, until: later } }
+  writeFileSync(join(folderOf(name), `manifests/${last.number}.json`), JSON.stringify(ahead))
+  t.match(await intake(['user', 'erase', person, '--yes']), { code: 0 })
+  await exportTo(target)
+  await exportTo(target)
+  t.notOk((await readExport(reader, folderOf(name))).includes(record.id))
+})
+
+t.test('a target that was renamed meanwhile gets no manifest', async (t) => {
+  const target = createFolderTarget(folderOf('renamed'))
+  const renamed: ExportTarget = {
+    ...target,
+    async write(path, bytes) {
+      if (path.startsWith('logs/')) renameSync(folderOf('renamed'), folderOf('elsewhere'))
+      await target.write(path, bytes)
+    },
+  }
+  await t.rejects(exportTo(renamed), /or the target was renamed/)
+  t.notOk(filesOf('renamed').some((file) => file.startsWith('manifests')))
+})
+
+t.test('two exports that begin at once do not both write a window', async (t) => {
+  const target = createFolderTarget(folderOf('two'))
+  // Both have the same process id, as in two containers.
+  const results = await Promise.allSettled([exportTo(target), exportTo(target)])
+  const refused = results.filter(({ status }) => status === 'rejected')
+  t.match(refused, [{ reason: { message: /Another export has just begun here/ } }])
+  await exportTo(target)
+  t.same(await readExport(reader, folderOf('two')), await visible())
+})
+
+t.test('a target may have as many manifests as an export of years', async (t) => {
+  const target = createFolderTarget(folderOf('years'))
+  const many: ExportTarget = {
+    ...target,
+    list: (folder) =>
+      folder === 'manifests'
+        ? Promise.resolve(Array.from({ length: 200_000 }, () => '1.json'))
+        : target.list(folder),
+  }
+  t.ok((await exportTo(many)).length > 0)
+})
+
+t.test('a repeated export continues after its target was away', async (t) => {
+  const folder = folderOf('away')
+  const args = ['export', '--to', folder, '--every', '1s', '--kind', 'logs', '--bundle', 'none']
+  const { child, exited, notes } = startIntake(t, args, endpoints)
+  const manifest = (number: number) => existsSync(join(folder, `manifests/${number}.json`))
+  await until('the first window is there', () => Promise.resolve(manifest(1) && manifest(2)))
+  await until('the run has ended', () => Promise.resolve(!existsSync(join(folder, 'lock.json'))))
+  renameSync(folder, `${folder}-moved`)
+  writeFileSync(folder, 'no folder')
+  await until('it fails', () => Promise.resolve(notes.some((line) => /tried again/.test(line))))
+  rmSync(folder)
+  renameSync(`${folder}-moved`, folder)
+  await setWatermark('2026-11-20T13:31:00.000Z')
+  await until('it continues', () => Promise.resolve(manifest(3)))
+  child.kill('SIGTERM')
+  t.same(await exited, [0, null])
+})
+
 t.test('an export of one application and kind into the bucket', async (t) => {
   const to = ['export', '--to', 's3:lake', '--kind', 'logs', '--bundle', 'com.example.none']
   t.match(await intake(to), { code: 0, stdout: /^0 records in/ })
@@ -290,8 +378,8 @@ t.test('wrong targets are refused', async (t) => {
   await refuse(t, ['--to', 'x', '--every', '10'], /Give a period/)
   await refuse(t, ['--to', 'x', '--analyst', 'nobody'], /no analyst nobody/)
   const lock = (ms: number) => {
-    const until = new Date(Date.now() + ms).toISOString()
-    const held = { host: hostname(), pid: process.ppid, until }
+    const end = new Date(Date.now() + ms).toISOString()
+    const held = { host: hostname(), pid: process.ppid, until: end }
     writeFileSync(join(folderOf('lake'), 'lock.json'), JSON.stringify(held))
   }
   lock(60_000)

@@ -125,10 +125,20 @@ t.test('dead letters are deleted by the time of their failure', async (t) => {
   await reject(logRow({ unique_user_id: user() }))
   t.equal((await apply(Date.now() + 6 * 86_400_000)).deadLetters, 0)
   t.equal((await apply(Date.now() + 8 * 86_400_000)).deadLetters, 1)
-  await clickhouse.command(
-    'ALTER TABLE intake.dead_letters_raw DELETE WHERE false SETTINGS mutations_sync = 1',
-  )
+  const untilDeleted = () =>
+    clickhouse.command(
+      'ALTER TABLE intake.dead_letters_raw DELETE WHERE false SETTINGS mutations_sync = 1',
+    )
+  await untilDeleted()
   t.equal(await rowsOf('dead_letters_raw'), 0)
+
+  // An export that runs later must see that it was replayed.
+  await reject(logRow({ unique_user_id: user() }))
+  const failed = Date.now() + 1
+  t.match(await intake(['dead-letters', 'replay', '--all']), { code: 0 })
+  t.equal((await apply(failed + 7 * 86_400_000)).deadLetters, 1)
+  await untilDeleted()
+  t.equal(await rowsOf('dead_letters_raw WHERE is_deleted = 1'), 1)
 })
 
 t.test('counts outlive their rows, and no recount changes them', async (t) => {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { ClickHouseError, type ClickHouse, type RecordTable } from '@intake/clickhouse'
 import { syncReplicas } from '@intake/schema'
 import {
@@ -44,6 +44,8 @@ export interface ExportOptions {
 
 /** The time within which a change can become visible after the moment that it is dated with. */
 const overlapMs = 3_600_000
+/** The clocks of servers differ by less. */
+const clockErrorMs = 60_000
 const epoch = new Date(0).toISOString()
 
 /**
@@ -53,7 +55,7 @@ const epoch = new Date(0).toISOString()
  */
 export async function exportRecords(options: ExportOptions): Promise<Manifest[]> {
   const { target, signal } = options
-  const unlock = await lock(target)
+  const { requireLock, unlock } = await lock(target)
   try {
     const manifests: Manifest[] = []
     let last = await readLast(options)
@@ -68,13 +70,14 @@ export async function exportRecords(options: ExportOptions): Promise<Manifest[]>
       if (!isDone) {
         await options.onWindow?.()
         await target.write(planPath, encode(plan))
-        last = await writeWindow(options, plan, last)
+        last = await writeWindow(options, plan, last, requireLock)
         manifests.push(last.manifest)
       }
       await target.remove(planPath)
     }
   } finally {
-    await unlock()
+    // A lock that remains ends by itself; what failed before must be reported.
+    await unlock().catch(() => undefined)
   }
 }
 
@@ -93,13 +96,20 @@ export async function readManifest(
   return { manifest: JSON.parse(bytes.toString()) as Manifest, sha256 }
 }
 
+/** Finds the number of the last manifest; 0 if there is none. */
+export async function findNewest(target: ExportTarget): Promise<number> {
+  let newest = 0
+  for (const name of await target.list('manifests')) {
+    if (/^\d+\.json$/.test(name)) newest = Math.max(newest, Number.parseInt(name, 10))
+  }
+  return newest
+}
+
 /** @throws {Error} if the target has something else than this export */
 async function readLast(options: ExportOptions): Promise<StoredManifest | undefined> {
   const { target, installation, scope } = options
-  const numbers = (await target.list('manifests')).flatMap((name) =>
-    /^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : [],
-  )
-  const last = numbers.length === 0 ? undefined : await readManifest(target, Math.max(...numbers))
+  const newest = await findNewest(target)
+  const last = newest === 0 ? undefined : await readManifest(target, newest)
   if (last === undefined) {
     const folders = ['manifests', 'deletions', 'corrections', 'logs', 'feedback']
     const known = new Set([lockPath, planPath, ...folders])
@@ -161,6 +171,9 @@ async function readChanges(
   now: string,
 ): Promise<{ changesFrom: string; isChanged: boolean }> {
   if (before === undefined) return { changesFrom: epoch, isChanged: false }
+  // The clock was wrong: changes since it was corrected may be dated before the overlap.
+  const isSetBack = Date.parse(now) < Date.parse(before.until) - clockErrorMs
+  if (isSetBack) return { changesFrom: epoch, isChanged: true }
   const overlap = hourBefore(before.until)
   const isLate = (await fingerprintChanges(options, overlap)) !== before.overlap
   const added = await fingerprintChanges(options, { from: before.until, until: now })
@@ -180,6 +193,7 @@ async function writeWindow(
   options: ExportOptions,
   plan: Plan,
   last: StoredManifest | undefined,
+  requireLock: () => Promise<void>,
 ): Promise<StoredManifest> {
   const { target, scope, installation } = options
   const { number, window, changes, changesFrom } = plan
@@ -216,6 +230,7 @@ async function writeWindow(
     dropped,
   }
   const bytes = encode(manifest)
+  await requireLock()
   await target.write(manifestPath(number), bytes)
   return { manifest, sha256: hash('sha256', bytes) }
 }
@@ -262,18 +277,21 @@ const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sumRows(files
 const leaseMs = 15 * 60_000
 
 interface Lock {
+  /** Undefined if an earlier version has written it. */
+  id?: string
   host: string
   pid: number
   until: string
 }
 
 /**
- * Keeps others from writing into the target, however long a statement takes. Resolves to a function
- * that ends this.
+ * Keeps others from writing into the target, however long a statement takes. `requireLock` rejects
+ * if another exporter has begun at the same moment, or if the folder was renamed.
  * @throws {Error} if another exporter writes into the target
  */
-async function lock(target: ExportTarget): Promise<() => Promise<void>> {
-  const own = { host: hostname(), pid: process.pid }
+async function lock(target: ExportTarget) {
+  const own = { id: randomUUID(), host: hostname(), pid: process.pid }
+  const isOwn = async () => (await readJson<Lock>(target, lockPath))?.id === own.id
   const write = () => {
     const until = new Date(Date.now() + leaseMs).toISOString()
     return target.write(lockPath, encode({ ...own, until } satisfies Lock))
@@ -288,18 +306,25 @@ async function lock(target: ExportTarget): Promise<() => Promise<void>> {
     }
   }
   await write()
-  const written = await readJson<Lock>(target, lockPath)
-  if (written?.pid !== own.pid) throw new Error('Another export has just begun here.')
+  const requireLock = async () => {
+    if (await isOwn()) return
+    throw new Error('Another export has just begun here, or the target was renamed.')
+  }
+  await requireLock()
+  const renew = async () => {
+    if (await isOwn()) await write()
+  }
   let renewal = Promise.resolve()
   // If a renewal fails, so does what the export writes, or the next renewal succeeds.
   const renewals = setInterval(() => {
-    renewal = write().catch(() => undefined)
+    renewal = renew().catch(() => undefined)
   }, leaseMs / 5)
-  return async () => {
+  const unlock = async () => {
     clearInterval(renewals)
     await renewal
-    await target.remove(lockPath)
+    if (await isOwn()) await target.remove(lockPath)
   }
+  return { requireLock, unlock }
 }
 
 function isRunning(pid: number): boolean {

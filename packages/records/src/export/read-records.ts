@@ -28,9 +28,9 @@ const instant = (name: string) => `{${name}:DateTime64(3, 'UTC')}`
 const inScope = ({ bundles }: ExportScope) =>
   bundles.length === 0 ? '' : 'AND bundle_identifier IN {bundles:Array(String)}'
 
-function paramsOf({ bundles, kinds }: ExportScope, times: Record<string, string>): QueryParams {
+function paramsOf(scope: ExportScope, times: Record<string, string>): QueryParams {
   const printed = Object.entries(times).map(([name, time]) => [name, sqlTime(new Date(time))])
-  return { bundles, kinds, ...Object.fromEntries(printed) }
+  return { bundles: scope.bundles, kinds: scope.kinds, ...Object.fromEntries(printed) }
 }
 
 const inWindow = `received_at >= ${instant('from')} AND received_at < ${instant('until')}`

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
-import { readManifest, type StoredManifest } from './export-records.ts'
+import { findNewest, readManifest, type StoredManifest } from './export-records.ts'
 import { sumRows, type ExportFile, type Manifest } from './manifest.ts'
 import { countArrived, readDropped } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
@@ -19,9 +19,13 @@ export async function verifyExport(options: {
   const result = { manifests: 0, files: 0, rows: 0, problems }
   let before: StoredManifest | undefined
   let [missing, surplus, replayed, deleted] = [0, 0, 0, 0]
-  for (let number = 1; ; number++) {
+  const newest = await findNewest(target)
+  for (let number = 1; number <= newest; number++) {
     const stored = await readManifest(target, number)
-    if (stored === undefined) break
+    if (stored === undefined) {
+      problems.push(`manifest ${number} is missing`)
+      continue
+    }
     const { manifest } = stored
     progress(`manifest ${number}`)
     problems.push(...findChainProblems(manifest, before))
@@ -43,7 +47,7 @@ export async function verifyExport(options: {
     result.rows += manifest.rows
     before = stored
   }
-  if (before === undefined) problems.push('there is no manifest 1')
+  if (newest === 0) problems.push('there is no manifest')
   if (missing > replayed) {
     problems.push(
       `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: run the export again, then compare again`,

@@ -1,6 +1,6 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { attachmentPrefix, dayMs, kinds, limits, type RecordKind } from '@intake/contract'
-import { alterStored, storedTable, systemTable, tombstoneVer } from '@intake/schema'
+import { alterStored, storedTable, systemTable } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
 import { untilRewritten } from '../erasure/delete-payloads.ts'
 import { removeObjects, removeObjectsOf } from '../erasure/remove-objects.ts'
@@ -258,5 +258,8 @@ async function deleteRows(
   return objects
 }
 
-/** Dead letters, also resolved ones, that failed before `before`. Tombstones are kept. */
-const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
+/**
+ * Dead letters that failed, or were resolved, before `before`: an export has to see that one was
+ * resolved. Tombstones are kept.
+ */
+const expiredLetters = "ver < toUnixTimestamp64Milli({before:DateTime64(3, 'UTC')})"

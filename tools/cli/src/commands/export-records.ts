@@ -106,15 +106,17 @@ async function exportUntilSignal(
     const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
     const progress = createProgress()
     const source = { clickhouse, installation, target, scope, signal, progress, onWindow }
+    let hasExported = false
     for (;;) {
-      await exportRecords(source).then(
-        (made) => printMade(made, json),
-        (error: unknown) => {
-          // A repeated export tries again after the next period: what failed is not lost.
-          if (every === undefined || !(error instanceof ClickHouseError)) throw error
-          note(`Failed, and tried again later: ${describeError(error)}`)
-        },
-      )
+      try {
+        printMade(await exportRecords(source), json)
+        hasExported = true
+      } catch (error) {
+        // A repeated export tries again after the next period: what failed is not lost.
+        const isPassing = hasExported || error instanceof ClickHouseError
+        if (every === undefined || !isPassing) throw error
+        note(`Failed, and tried again later: ${describeError(error)}`)
+      }
       if (every === undefined) return
       await pause(every, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
