@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
-import { readOldestWaiting, registerShard } from '@intake/queue'
+import { readOldestQueued, registerShard } from '@intake/queue'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
@@ -323,7 +323,7 @@ t.test('what a gateway may read of the settings of Redis has no password', async
 
 t.test('a gateway may read what the shares of the queue need', async (t) => {
   const gateway = userOf(t, 'gateway')
-  await t.resolves(readOldestWaiting(gateway, [0, 1]))
+  await t.resolves(readOldestQueued(gateway, [0, 1]))
   const key = '{intake}:queued:1'
   const counted = gateway.multi().hincrby(key, 'key_0', 1).expire(key, 60)
   t.same(await counted.exec(), [

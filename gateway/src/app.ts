@@ -249,6 +249,7 @@ async function registerOperations(
     policy,
     limiter,
     outcomes,
+    overShare: admission.overShare,
     now: admission.now,
     countryHeader: config.CLIENT_COUNTRY_HEADER,
     enqueueTimeoutMs: config.ENQUEUE_TIMEOUT_MS,

@@ -12,7 +12,7 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
-import { readOldestWaiting, shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
+import { readOldestQueued, shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
 import {
   createFrameProducer,
   createJobSink,
@@ -364,8 +364,8 @@ function watchAccess(
   const queueShares = own(
     startQueueShares({
       redis: client,
-      state: redisPoll.state,
-      oldestWaiting: () => readOldestWaiting(client, shardNumbers),
+      redisPoll,
+      oldestQueued: () => readOldestQueued(client, shardNumbers),
       isShared: apiKeys.hasSeveral,
       onError: warnWhileConnected(
         'what API keys hold of the queue could not be counted; none is refused for its share',

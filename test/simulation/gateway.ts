@@ -108,6 +108,7 @@ export function createGateway(options: {
       policy,
       limiter,
       outcomes: outcomes as never,
+      overShare: { logs: new Set(), feedback: new Set() },
       now: gatewayMs,
       countryHeader: undefined,
       enqueueTimeoutMs,

@@ -23,8 +23,8 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
   feedback: { refuse: 0.85, resume: 0.75 },
 }
 
-type OverShare = Readonly<Record<RecordKind, ReadonlySet<string>>>
-const nobody: OverShare = { logs: new Set(), feedback: new Set() }
+export type OverShare = Readonly<Record<RecordKind, ReadonlySet<string>>>
+export const nobody: OverShare = { logs: new Set(), feedback: new Set() }
 
 /**
  * Decides from the state of Redis whether records are accepted.
@@ -97,11 +97,14 @@ export function createAdmission(options: {
       now(state)
       if (isFull(kind, state))
         throw new IntakeError('queue_full', 'The queue is full; send again later.')
-      if (!overShare[kind].has(apiKeyId)) return
-      const detail = 'This API key has used up its share of the queue; send again later.'
-      throw new IntakeError('queue_full', detail)
+      if (overShare[kind].has(apiKeyId)) throw shareUsedUp()
     },
   }
+}
+
+export function shareUsedUp(): IntakeError {
+  const detail = 'This API key has used up its share of the queue; send again later.'
+  return new IntakeError('queue_full', detail)
 }
 
 function problemsOf(state: RedisState | undefined, lost: readonly number[] = []): RedisProblems {

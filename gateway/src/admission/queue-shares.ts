@@ -1,34 +1,44 @@
 import type { RecordKind } from '@intake/contract'
 import { addCounts, readCounts, type Redis, type RedisState } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
-import { memoryThresholds } from './admission.ts'
+import { memoryThresholds, nobody, type OverShare } from './admission.ts'
 
 /**
  * Divides the queue among the API keys while workers do not keep up. A key that holds more than
- * twice the memory that is still free for a kind of record is over its share of it. So one key alone
- * fills at most two thirds of the queue, two fill at most two fifths each, and a key that holds
- * little can send until the queue is full. Nobody is over while less than half of Redis's memory is
- * used.
+ * twice the memory that is free up to `resume` of a kind of record is over its share of it. So one
+ * key alone fills at most two thirds of that, and two fill at most two fifths each. A key that holds
+ * little can send until the queue is full: the memory up to `refuse` is a reserve for such keys.
  */
 export interface QueueShares {
-  /**
-   * The bytes of each key in stored frames, to which whoever stores a frame adds. Each poll sends
-   * them to Redis, where all gateways read them, and takes out what it has sent.
-   */
-  readonly unsent: Map<string, number>
+  readonly unsent: Unsent
   /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
-  readonly over: Readonly<Record<RecordKind, ReadonlySet<string>>>
+  readonly over: OverShare
   close(): void
+}
+
+/**
+ * What this gateway has stored. Whoever stores a frame adds its bytes, and calls `send` when
+ * `bytes` reaches `bytesMax`.
+ */
+export interface Unsent {
+  /** The bytes of each key. A poll adds them in Redis, for all gateways, and takes them out here. */
+  readonly byKey: Map<string, number>
+  /** The bytes since the last poll began. */
+  bytes: number
+  bytesMax: number
+  /** Polls now: a fast sender would fill the queue before the next poll. */
+  send(): void
 }
 
 /** A key may hold this many times the memory that is free. */
 const perFree = 2
-/**
- * While the oldest waiting frame is younger, workers keep up: the queue is not what fills memory.
- */
-const backlogMsMin = 2_000
+/** A key that holds less than this part of Redis's memory is never over its share. */
+const littlePart = 1 / 100
+/** While the oldest frame is younger, workers keep up: the queue is not what fills memory. */
+const backlogMsMin = 1_000
+/** A gateway that has stored this fraction of Redis's memory polls at once. */
+const urgentPart = 1 / 50
 const intervalMs = 1_000
-const nobody: Record<RecordKind, ReadonlySet<string>> = { logs: new Set(), feedback: new Set() }
 
 /**
  * Starts to count what each API key holds. Nothing is ever subtracted: what a key holds is its part
@@ -36,36 +46,45 @@ const nobody: Record<RecordKind, ReadonlySet<string>> = { logs: new Set(), feedb
  * or by nobody, and processes that are killed, cause no error that remains.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
- * @param options.oldestWaiting resolves to the arrival of the oldest record in an unclaimed frame,
- * in milliseconds since 1970
+ * @param options.oldestQueued resolves to the arrival of the oldest record in a frame that waits or
+ * is claimed, in milliseconds since 1970
  * @param options.isShared whether there are several API keys. A key that is alone may use the whole
  * queue
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function startQueueShares(options: {
   redis: Redis
-  state: () => Pick<RedisState, 'memoryUsed'> | undefined
-  oldestWaiting: () => Promise<number | undefined>
+  redisPoll: {
+    state(): Pick<RedisState, 'memoryUsed' | 'memoryBytesMax'> | undefined
+    refresh(): Promise<void>
+  }
+  oldestQueued: () => Promise<number | undefined>
   isShared: () => boolean
   onError: (error: unknown) => void
   clock?: Clock
   wallMs?: () => number
 }): QueueShares {
-  const { redis, state, oldestWaiting, isShared, clock = systemClock } = options
+  const { redis, redisPoll, oldestQueued, isShared, clock = systemClock } = options
   const { wallMs = Date.now } = options
-  const unsent = new Map<string, number>()
-  const queued = createQueuedBytes({ redis, unsent, wallMs })
+  const unsent: Unsent = {
+    byKey: new Map(),
+    bytes: 0,
+    bytesMax: Infinity,
+    send: () => polling.pollNow(),
+  }
+  const queued = createQueuedBytes({ redis, unsent: unsent.byKey, wallMs })
   const over = { ...nobody }
 
   async function findOver(): Promise<typeof nobody> {
     if (!isShared()) return nobody
-    const oldestMs = await oldestWaiting()
-    if (oldestMs === undefined) await queued.forget()
-    const { memoryUsed = 0 } = state() ?? {}
-    const allowed = (kind: RecordKind) => perFree * (memoryThresholds[kind].refuse - memoryUsed)
+    const oldestMs = (await oldestQueued()) ?? Infinity
+    const isKeptUp = wallMs() - oldestMs < backlogMsMin
+    if (isKeptUp) await queued.forget()
+    const { memoryUsed = 0 } = redisPoll.state() ?? {}
+    const allowed = (kind: RecordKind) =>
+      Math.max(perFree * (memoryThresholds[kind].resume - memoryUsed), littlePart)
     // No key can hold more than all. For feedback, more is allowed than for logs.
-    if (memoryUsed <= allowed('logs')) return nobody
-    if (oldestMs === undefined || wallMs() - oldestMs < backlogMsMin) return nobody
+    if (isKeptUp || memoryUsed <= allowed('logs')) return nobody
     const { total, byKey } = await queued.since(oldestMs)
     const overOf = (kind: RecordKind) => {
       const isOver = (bytes: number) => (memoryUsed * bytes) / total > allowed(kind)
@@ -76,7 +95,9 @@ export function startQueueShares(options: {
 
   const polling = startPolling({
     async poll() {
-      await queued.send()
+      unsent.bytes = 0
+      await Promise.all([queued.send(), redisPoll.refresh()])
+      unsent.bytesMax = (redisPoll.state()?.memoryBytesMax ?? Infinity) * urgentPart
       Object.assign(over, await findOver())
     },
     intervalMs,
@@ -148,7 +169,7 @@ function createQueuedBytes(options: {
     },
 
     /**
-     * Removes what was counted in the current ten minutes. To be called when nothing is queued, so
+     * Removes what was counted in the current ten minutes. To be called while workers keep up, so
      * that what was sent before a backlog does not count as part of it.
      */
     async forget(): Promise<void> {

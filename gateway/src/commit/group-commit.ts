@@ -1,5 +1,6 @@
 import { IntakeError } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
+import type { Unsent } from '../admission/queue-shares.ts'
 import type { Row } from '../record/row.ts'
 import { mayBeStored } from './may-be-stored.ts'
 import { createStoreFrame, divideBytes, type StoredFrame } from './store-frame.ts'
@@ -52,7 +53,7 @@ interface Options {
   loopUtilization: () => number
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
-  unsent?: Map<string, number> | undefined
+  unsent?: Unsent | undefined
   wallMs: () => number
   clock: Clock
 }
@@ -69,8 +70,8 @@ interface Options {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
- * @param options.unsent the bytes of each API key, to which those of each stored frame are added;
- * undefined if nothing is counted by API key
+ * @param options.unsent what is stored, to which each stored frame is added; undefined if nothing
+ * is counted by API key
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
  */

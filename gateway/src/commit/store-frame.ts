@@ -1,6 +1,7 @@
 import { IntakeError } from '@intake/contract'
 import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
+import type { Unsent } from '../admission/queue-shares.ts'
 import type { Row } from '../record/row.ts'
 import type { StartEnqueue } from './trace-enqueue.ts'
 
@@ -94,13 +95,9 @@ function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>[]) => 
  * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
  * units.
  *
- * @param unsent the bytes of each API key, to which those of the frame are added
+ * @param unsent what is stored, to which the frame is added
  */
-export function divideBytes(
-  rows: readonly Row[],
-  bytes: number,
-  unsent: Map<string, number>,
-): void {
+export function divideBytes(rows: readonly Row[], bytes: number, unsent: Unsent): void {
   let length = 0
   for (const { json } of rows) length += json.length + 1
   for (let first = 0; first < rows.length;) {
@@ -108,6 +105,8 @@ export function divideBytes(
     let units = 0
     for (; rows[first]?.apiKeyId === apiKeyId; first++) units += rows[first]!.json.length + 1
     const part = Math.round((units * bytes) / length)
-    unsent.set(apiKeyId, (unsent.get(apiKeyId) ?? 0) + part)
+    unsent.byKey.set(apiKeyId, (unsent.byKey.get(apiKeyId) ?? 0) + part)
   }
+  unsent.bytes += bytes
+  if (unsent.bytes >= unsent.bytesMax) unsent.send()
 }

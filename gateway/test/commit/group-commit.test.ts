@@ -28,7 +28,7 @@ function build(loopUtilization: () => number = () => 0) {
     fail: (error: Error) => void
   }[] = []
   let stored = 0
-  const unsent = new Map<string, number>()
+  const unsent = { byKey: new Map<string, number>(), bytes: 0, bytesMax: Infinity, send() {} }
   const commit = createGroupCommit({
     producer: {
       add: (frame: Frame, deadline) =>
@@ -78,11 +78,11 @@ t.test('a stored frame counts for the API keys of its rows, by their size', asyn
   }
   const done = commit.append([of('a', 0), of('b', 900), of('b', 900), of('a', 0)], soon)
   const [frame] = await sent(1)
-  t.equal(unsent.size, 0, 'nothing is counted before')
+  t.equal(unsent.byKey.size, 0, 'nothing is counted before')
   frame!.confirm()
   await done
-  t.same([...unsent.keys()].toSorted(), ['a', 'b'])
-  const [a = 0, b = 0] = [unsent.get('a'), unsent.get('b')]
+  t.same([...unsent.byKey.keys()].toSorted(), ['a', 'b'])
+  const [a = 0, b = 0] = [unsent.byKey.get('a'), unsent.byKey.get('b')]
   t.ok(b > 10 * a && a > 0)
   t.ok(Math.abs(a + b - frame!.bytes) < 2, 'together they have the compressed size')
 })
@@ -95,7 +95,7 @@ t.test('characters of several bytes hide nothing of what a key holds', async (t)
   const [frame] = await sent(1)
   frame!.confirm()
   await done
-  t.equal(Math.round(unsent.get('key_1') ?? 0), frames[0]!.bytes)
+  t.equal(Math.round(unsent.byKey.get('key_1') ?? 0), frames[0]!.bytes)
 })
 
 t.test('rows gather while four frames are in flight; the next takes all of them', async (t) => {

@@ -8,7 +8,7 @@ export {
 export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from './frame.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { perQueue, queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'
-export { readOldestWaiting } from './oldest-waiting.ts'
+export { readOldestQueued } from './oldest-queued.ts'
 export { startShardHealth } from './shards/shard-health.ts'
 export {
   findLostShards,

@@ -26,6 +26,7 @@ export function pollRedisState(options: PollOptions & { redis: Redis }): RedisPo
 
   return {
     state: () => server.state,
+    refresh: server.read,
     silentMs: server.silentMs,
     unusableServers: () => [],
     refusalOf: () => (server.state?.installation === null ? lostItsData : undefined),

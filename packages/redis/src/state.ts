@@ -128,6 +128,12 @@ export interface RedisPoll {
    * respond, its last known state is used; undefined until it has responded once.
    */
   state(): RedisState | undefined
+  /**
+   * Reads the state now. In a cluster does not wait for servers besides that of `{intake}`.
+   *
+   * @throws when the server of `{intake}` does not respond
+   */
+  refresh(): Promise<void>
   /** Since the last response of the server of `{intake}`; `Infinity` before the first. */
   silentMs(): number
   /**

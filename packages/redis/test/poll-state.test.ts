@@ -63,6 +63,16 @@ t.test('the state follows the used share of memory', async (t) => {
   await redis.del('large')
 })
 
+t.test('the state is read at once on request', async (t) => {
+  const poll = pollRedisState({ redis, intervalMs: 60_000, onError: () => {} })
+  t.teardown(() => poll.close())
+  const before = (await until('the state is known', () => poll.state())).memoryUsed
+  await redis.set('large', 'x'.repeat(30 * 1024 * 1024))
+  await poll.refresh()
+  t.ok(poll.state()!.memoryUsed > before + 0.25)
+  await redis.del('large')
+})
+
 t.test('settings that cannot be read are a violation, unless asserted', async (t) => {
   await redis.call('ACL', 'SETUSER', 'managed', 'on', '>managed', '~*', '+@all', '-config')
   const url = new URL(server.url)

@@ -53,20 +53,18 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
       })
       .finally(assess)
 
-  const ofMain = startPolling({
-    async poll() {
-      findServers()
-      try {
-        // The first poll waits for each of the other servers; until then no record is admitted.
-        const first = known === undefined ? others.all().map(readOther) : []
-        await Promise.all([main.read(), ...first])
-      } finally {
-        assess()
-      }
-    },
-    intervalMs,
-    onError,
-  })
+  async function readMain(): Promise<void> {
+    findServers()
+    try {
+      // The first poll waits for each of the other servers; until then no record is admitted.
+      const first = known === undefined ? others.all().map(readOther) : []
+      await Promise.all([main.read(), ...first])
+    } finally {
+      assess()
+    }
+  }
+
+  const ofMain = startPolling({ poll: readMain, intervalMs, onError })
   const ofOthers = startPolling({
     async poll() {
       findServers()
@@ -85,6 +83,10 @@ export function pollCluster(redis: Cluster, options: PollOptions): RedisPoll {
 
   return {
     state: () => known,
+    refresh() {
+      ofOthers.pollNow()
+      return readMain()
+    },
     silentMs: main.silentMs,
     unusableServers: others.refusals,
     refusalOf: (tag) =>

@@ -4,13 +4,13 @@ import { queueNames, queuePrefix } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 
 /**
- * Resolves to the arrival of the oldest record that no worker has claimed, of logs and feedback, in
- * milliseconds since 1970; to undefined if none waits or its id has no time. Reads one id of each
- * queue.
+ * Resolves to the arrival of the oldest record of logs and feedback that waits or is claimed, in
+ * milliseconds since 1970; to undefined if there is none or its id has no time. Reads two ids of
+ * each queue.
  *
  * @param shards the shards of the log queue
  */
-export async function readOldestWaiting(
+export async function readOldestQueued(
   redis: Redis,
   shards: readonly number[],
 ): Promise<number | undefined> {
@@ -19,7 +19,8 @@ export async function readOldestWaiting(
     `${queuePrefix}:${queueNames.feedback}`,
     ...shards.map((shard) => `${shardPrefix(shard)}:${queueNames.logs}`),
   ]
-  const ids = await Promise.all(queues.map((queue) => redis.lindex(`${queue}:wait`, -1)))
+  const lists = queues.flatMap((queue) => [`${queue}:wait`, `${queue}:active`])
+  const ids = await Promise.all(lists.map((list) => redis.lindex(list, -1)))
   const times = ids.flatMap((id) => (id === null ? [] : (readJobTime(id) ?? [])))
   return times.length === 0 ? undefined : Math.min(...times)
 }
