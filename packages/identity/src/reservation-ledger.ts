@@ -8,8 +8,6 @@ export type ReservationLedger = ReturnType<typeof createReservationLedger>
 
 /** What a reservation takes with its share of all overhead; 41 to 55 bytes were measured. */
 export const reservationBytes = 64
-/** The part of a kind's maximum that one API key may use. */
-const apiKeyPart = 0.5
 const intervalMs = 1_000
 /** How often a gateway without new reservations reads the counts of the others. */
 const quietMs = 5_000
@@ -38,6 +36,7 @@ export function createReservationLedger(options: {
 
   const reservationsMax = (kind: RecordKind) =>
     ((memoryBytes() ?? 0) * shares[kind]) / reservationBytes
+  const free = (kind: RecordKind) => reservationsMax(kind) - usage.total(kind)
 
   async function ask(): Promise<void> {
     if (memoryBytes() === undefined) return
@@ -76,9 +75,11 @@ export function createReservationLedger(options: {
     deepen(kind: RecordKind, before: number): void {
       levels[kind] = Math.min(Math.max(levels[kind], before + 1), levelsMax)
     },
-    hasRoom: (kind: RecordKind, apiKeyId: string) =>
-      usage.total(kind) < reservationsMax(kind) &&
-      usage.of(kind, apiKeyId) < reservationsMax(kind) * apiKeyPart,
+    /**
+     * An API key may have as many reservations as are still free: one alone half of the maximum,
+     * two a third each. So several keys cannot use up what the others need.
+     */
+    hasRoom: (kind: RecordKind, apiKeyId: string) => usage.of(kind, apiKeyId) < free(kind),
     reserved: (kind: RecordKind, apiKeyId: string) => usage.add(kind, apiKeyId),
     /** The number of reservations of all gateways, and the maximum. */
     usage: (kind: RecordKind) => ({
@@ -88,13 +89,10 @@ export function createReservationLedger(options: {
     /** Sentences about why new idempotency keys are refused, for all API keys or for one. */
     full: (): string[] =>
       kinds.flatMap((kind) => {
-        if (memoryBytes() === undefined) return []
-        if (usage.total(kind) >= reservationsMax(kind)) {
-          return [`the idempotency keys of ${kind} have used up their share of Redis`]
-        }
-        return usage.largest(kind) >= reservationsMax(kind) * apiKeyPart
-          ? [`one API key has used up its part of the idempotency keys of ${kind}`]
-          : []
+        if (memoryBytes() === undefined || usage.largest(kind) < free(kind)) return []
+        return free(kind) > 0
+          ? `one API key has used up its part of the idempotency keys of ${kind}`
+          : `the idempotency keys of ${kind} have used up their share of Redis`
       }),
     /** Polls Redis at once, for example when the day has changed. */
     refresh,
