@@ -6,9 +6,10 @@ import { shardPrefix } from './shards/shards.ts'
 /**
  * Resolves to the arrival of the oldest record of logs and feedback that waits or is claimed, in
  * milliseconds since 1970; to undefined if there is none or its id has no time. Reads two ids of
- * each queue.
+ * each queue, and leaves out what cannot be read, such as a shard on a server that is down.
  *
  * @param shards the shards of the log queue
+ * @throws when nothing can be read
  */
 export async function readOldestQueued(
   redis: Redis,
@@ -20,7 +21,10 @@ export async function readOldestQueued(
     ...shards.map((shard) => `${shardPrefix(shard)}:${queueNames.logs}`),
   ]
   const lists = queues.flatMap((queue) => [`${queue}:wait`, `${queue}:active`])
-  const ids = await Promise.all(lists.map((list) => redis.lindex(list, -1)))
+  const read = await Promise.allSettled(lists.map((list) => redis.lindex(list, -1)))
+  const ids = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const [first] = read
+  if (ids.length === 0 && first?.status === 'rejected') throw first.reason
   const times = ids.flatMap((id) => (id === null ? [] : (readJobTime(id) ?? [])))
   return times.length === 0 ? undefined : Math.min(...times)
 }

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { readOldestQueued } from '../src/index.ts'
+import type { Redis } from '@intake/redis'
+import { readOldestQueued, shardPrefix } from '../src/index.ts'
 import { addFrame, openSink, openSource } from './open-queue.ts'
 
 const redis = openRedis(t, await ownRedis(t))
@@ -26,4 +27,17 @@ t.test('the oldest frame that is not completed is found in every queue', async (
   t.equal(await oldest(), noon, 'a claimed frame is still in the queue')
   await source.complete(first!, { claimNext: false })
   t.equal(await oldest(), noon + 1, 'that of another shard')
+})
+
+t.test('a shard that cannot be read hides no other', async (t) => {
+  const failing = (tags: readonly string[]) =>
+    ({
+      lindex: (list: string, index: number) =>
+        tags.some((tag) => list.startsWith(tag))
+          ? Promise.reject(new Error('down'))
+          : redis.lindex(list, index),
+    }) as Redis
+  await addFrame(openSink(t, redis), noon)
+  t.equal(await readOldestQueued(failing([shardPrefix(1)]), shards), noon)
+  await t.rejects(readOldestQueued(failing(['{intake']), shards), { message: 'down' })
 })
