@@ -95,8 +95,9 @@ export function startQueueShares(options: {
 
   const polling = startPolling({
     async poll() {
+      const mayHaveGrown = unsent.bytes > 0
       unsent.bytes = 0
-      await Promise.all([queued.send(), redisPoll.refresh()])
+      await Promise.all([queued.send(), mayHaveGrown && redisPoll.refresh()])
       unsent.bytesMax = (redisPoll.state()?.memoryBytesMax ?? Infinity) * urgentPart
       Object.assign(over, await findOver())
     },
