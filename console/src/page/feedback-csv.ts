@@ -24,7 +24,7 @@ const columns = {
 } as const
 type Row = Record<`${keyof typeof columns}_`, string | number | null>
 
-/** The feedback that matches, newest first, at most a thousand, as a file for spreadsheets. */
+/** The feedback that matches, newest first, at most a thousand. Excel needs the byte order mark. */
 export async function readFeedbackCsv(
   reader: RecordReader,
   search: Search,
@@ -38,7 +38,7 @@ export async function readFeedbackCsv(
     rowsMax: csvRowsMax,
   })
   const lines = rows.map((row) => names.map((name) => cell(name, row[`${name}_`])).join(','))
-  return [names.join(','), ...lines, ''].join('\r\n')
+  return [`\uFEFF${names.join(',')}`, ...lines, ''].join('\r\n')
 }
 
 /** What a spreadsheet takes for the beginning of a formula; the last four are full-width forms. */

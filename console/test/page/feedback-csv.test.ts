@@ -45,3 +45,9 @@ t.test('a text of separators costs no more than others', async (t) => {
     t.equal((await cellOf(unit.repeat(50_000))).replace(/^'/, ''), unit.repeat(50_000))
   t.ok(process.cpuUsage(began).user < 5_000_000)
 })
+
+t.test('it begins with a byte order mark, without which Excel shows umlauts wrong', async (t) => {
+  const reader = { query: () => Promise.resolve([]), lines: () => Promise.resolve([]) }
+  const csv = await readFeedbackCsv(reader, {}, { from: 0, to: 1 })
+  t.match(csv, /^\uFEFFtime,written,/)
+})
