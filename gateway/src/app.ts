@@ -81,7 +81,7 @@ export interface AppOptions {
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
   /** Counts what each API key holds in the queue; by default nothing counts it. */
-  queueShares?: Pick<QueueShares, 'unsent'>
+  queueShares?: Pick<QueueShares, 'unsent' | 'over'>
   tracing?: Tracing | undefined
   clock?: Clock
   wallMs?: () => number
@@ -216,7 +216,8 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: metrics.accepted[kind],
-      unsent: queueShares?.unsent,
+      kind,
+      shares: queueShares,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),
@@ -249,7 +250,6 @@ async function registerOperations(
     policy,
     limiter,
     outcomes,
-    overShare: admission.overShare,
     now: admission.now,
     countryHeader: config.CLIENT_COUNTRY_HEADER,
     enqueueTimeoutMs: config.ENQUEUE_TIMEOUT_MS,

@@ -87,6 +87,7 @@ export function createGateway(options: {
           : code.produce.createFrameProducer({ sink: open(0), clock })
       return code.groupCommit.createGroupCommit({
         producer,
+        kind,
         loopUtilization: () => 0,
         acceptanceMsMax: code.contract.limits.acceptanceMs[kind],
         wallMs: gatewayMs,
@@ -108,7 +109,6 @@ export function createGateway(options: {
       policy,
       limiter,
       outcomes: outcomes as never,
-      overShare: { logs: new Set(), feedback: new Set() },
       now: gatewayMs,
       countryHeader: undefined,
       enqueueTimeoutMs,

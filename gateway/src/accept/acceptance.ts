@@ -4,7 +4,6 @@ import { IntakeError, type RecordKind } from '@intake/contract'
 import type { Sender } from '@intake/contract/schemas'
 import type { Clock } from '@intake/runtime'
 import { requireKeyNow } from '../body/before-body.ts'
-import { shareUsedUp, type OverShare } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { RequestSize } from '../admission/limits.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
@@ -46,27 +45,25 @@ export function createAcceptance(options: {
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   limiter: Pick<KeyLimiter, 'take'>
   outcomes: Pick<Outcomes, 'settle'>
-  overShare: OverShare
   now: () => number
   countryHeader: string | undefined
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }) {
-  const { apiKeys, policy, limiter, outcomes, overShare, now, enqueueTimeoutMs, clock } = options
+  const { apiKeys, policy, limiter, outcomes, now, enqueueTimeoutMs, clock } = options
   const countryHeader = options.countryHeader?.toLowerCase()
 
   return {
     /**
      * Checks that the key may write for this sender now, and counts the contents of the request.
      *
-     * @throws {IntakeError} `queue_full` if the key has used up its share of the queue while the
-     * body arrived; `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take` throw
+     * @throws {IntakeError} `bundle_not_allowed`, and what `requireKeyNow` and `KeyLimiter.take`
+     * throw
      */
     admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted {
       const { bundle_identifier: bundle, unique_user_id: user } = sender
       if (!bundle.isWellFormed() || !user.isWellFormed()) makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
-      if (overShare[size.kind].has(apiKey.id)) throw shareUsedUp()
       const bundles = apiKey.bundleIdentifiers
       if (bundles.length > 0 && !allowsBundle(bundles, sender.bundle_identifier)) {
         throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')

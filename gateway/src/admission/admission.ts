@@ -102,6 +102,7 @@ export function createAdmission(options: {
   }
 }
 
+/** The error for a key that is over its share, of which nothing is stored. */
 export function shareUsedUp(): IntakeError {
   const detail = 'This API key has used up its share of the queue; send again later.'
   return new IntakeError('queue_full', detail)

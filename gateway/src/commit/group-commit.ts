@@ -1,6 +1,7 @@
-import { IntakeError } from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-import type { Unsent } from '../admission/queue-shares.ts'
+import { shareUsedUp } from '../admission/admission.ts'
+import type { QueueShares } from '../admission/queue-shares.ts'
 import type { Row } from '../record/row.ts'
 import { mayBeStored } from './may-be-stored.ts'
 import { createStoreFrame, divideBytes, type StoredFrame } from './store-frame.ts'
@@ -10,7 +11,8 @@ export interface GroupCommit {
    * Resolves when all rows of a request are on stable storage.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` (certainly none is stored), `outcome_unknown` (some
+   * @throws {IntakeError} `queue_unavailable`, `queue_full` (certainly none is stored),
+   * `outcome_unknown` (some
    * may be stored, or stored too long after their arrival), or `internal_error` on a fault of this
    * program
    */
@@ -23,6 +25,8 @@ export interface GroupCommit {
 interface Appended {
   rows: number
   left: number
+  /** Whether a frame has taken a row. */
+  isTaken: boolean
   failures: IntakeError[] | undefined
   resolve: () => void
   reject: (error: IntakeError) => void
@@ -53,7 +57,8 @@ interface Options {
   loopUtilization: () => number
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
-  unsent?: Unsent | undefined
+  kind: RecordKind
+  shares?: Pick<QueueShares, 'unsent' | 'over'> | undefined
   wallMs: () => number
   clock: Clock
 }
@@ -70,8 +75,9 @@ interface Options {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
- * @param options.unsent what is stored, to which each stored frame is added; undefined if nothing
- * is counted by API key
+ * @param options.kind the kind of the records
+ * @param options.shares what is stored, to which each stored frame is added, and the keys whose rows
+ * are refused unless a frame has taken one of the same request; undefined if keys have no shares
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
  */
@@ -105,7 +111,14 @@ class Commit implements GroupCommit {
     if (rows.length === 0) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const { length } = rows
-      const request = { rows: length, left: length, failures: undefined, resolve, reject }
+      const request = {
+        rows: length,
+        left: length,
+        isTaken: false,
+        failures: undefined,
+        resolve,
+        reject,
+      }
       for (const row of rows) this.#waiting.push({ row, deadline, request })
       this.#schedule()
     })
@@ -151,10 +164,13 @@ class Commit implements GroupCommit {
 
   /**
    * Takes the oldest row and as many rows of its partition as fit. Rejects rows that can no longer
-   * be stored in time: these are certainly not stored.
+   * be stored in time, and requests of keys that are over their share by now: these are certainly
+   * not stored.
    */
   #takeFrame(): Waiting[] {
-    const { acceptanceMsMax, clock, wallMs } = this.#options
+    const { acceptanceMsMax, kind, shares, clock, wallMs } = this.#options
+    const over = shares?.over[kind]
+    const hasOver = over !== undefined && over.size > 0
     const now = clock.now()
     const arrivedAfter = wallMs() - acceptanceMsMax
     const frame: Waiting[] = []
@@ -163,9 +179,13 @@ class Commit implements GroupCommit {
     let characters = 0
     let isFull = false
     for (const one of this.#waiting) {
-      const { row, deadline } = one
+      const { row, deadline, request } = one
       if (deadline <= now || row.receivedAtMs < arrivedAfter) {
-        settleRow(one.request, notInTime())
+        settleRow(request, notInTime())
+        continue
+      }
+      if (hasOver && !request.isTaken && over.has(row.apiKeyId)) {
+        settleRow(request, shareUsedUp())
         continue
       }
       first ??= one
@@ -181,6 +201,7 @@ class Commit implements GroupCommit {
         others.push(one)
       } else {
         frame.push(one)
+        request.isTaken = true
         characters += row.json.length + 1
       }
     }
@@ -190,7 +211,7 @@ class Commit implements GroupCommit {
 
   /** Stores one frame and settles its rows. Never rejects. */
   async #commit(frame: readonly Waiting[]): Promise<void> {
-    const { acceptanceMsMax, onStored, unsent } = this.#options
+    const { acceptanceMsMax, onStored, shares } = this.#options
     const rows: Row[] = []
     let deadline = -Infinity
     for (const one of frame) {
@@ -204,7 +225,7 @@ class Commit implements GroupCommit {
         settleRow(request, row.receivedAtMs >= arrivedAfter ? undefined : tooLate())
       }
       onStored(stored)
-      if (unsent !== undefined) divideBytes(rows, stored.bytes, unsent)
+      if (shares !== undefined) divideBytes(rows, stored.bytes, shares.unsent)
     } catch (error) {
       for (const { request } of frame) settleRow(request, error as IntakeError)
     }

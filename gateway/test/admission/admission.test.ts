@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import t from 'tap'
 import { createAdmission } from '../../src/admission/admission.ts'
 import { sendText } from '../forms.ts'
@@ -54,21 +53,6 @@ t.test('503 queue_full for the kinds of record for which a key is over its share
   t.match((await sendText({ app }, 'broken')).json(), { code: 'invalid_multipart' })
   over.feedback.add('key_1')
   t.match((await sendText({ app }, 'broken')).json(), { code: 'queue_full' })
-})
-
-t.test('503 queue_full when a key is over its share before the body has arrived', async (t) => {
-  const overShare = { logs: new Set<string>(), feedback: new Set<string>() }
-  const { app, frames } = await startGateway(t, { overShare })
-  const body = JSON.stringify(logBody())
-  const payload = Readable.from(
-    (async function* () {
-      yield body.slice(0, 10)
-      overShare.logs.add('key_1')
-      yield body.slice(10)
-    })(),
-  )
-  t.match((await sendLog({ app }, payload)).json(), { code: 'queue_full', detail: /share/ })
-  t.same(frames.logs, [])
 })
 
 t.test('503 while Redis could lose accepted records, unless that is allowed', async (t) => {

@@ -29,6 +29,7 @@ function build(loopUtilization: () => number = () => 0) {
   }[] = []
   let stored = 0
   const unsent = { byKey: new Map<string, number>(), bytes: 0, bytesMax: Infinity, send() {} }
+  const over = { logs: new Set<string>(), feedback: new Set<string>() }
   const commit = createGroupCommit({
     producer: {
       add: (frame: Frame, deadline) =>
@@ -43,7 +44,8 @@ function build(loopUtilization: () => number = () => 0) {
     acceptanceMsMax: 50_000,
     wallMs: clock.now,
     onStored: ({ rows }) => (stored += rows),
-    unsent,
+    kind: 'logs',
+    shares: { unsent, over },
     clock,
   })
   /** Returns the frames sent so far; fails if there are fewer or more than `count`. */
@@ -55,7 +57,7 @@ function build(loopUtilization: () => number = () => 0) {
   /** As `sent`, but returns the rows of the frames. */
   const rowsSent = async (count: number) => (await sent(count)).map(({ numbers }) => numbers)
   const confirm = () => frames.forEach((frame) => frame.confirm())
-  return { clock, commit, frames, sent, rowsSent, confirm, stored: () => stored, unsent }
+  return { clock, commit, frames, sent, rowsSent, confirm, stored: () => stored, unsent, over }
 }
 
 t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
@@ -85,6 +87,29 @@ t.test('a stored frame counts for the API keys of its rows, by their size', asyn
   const [a = 0, b = 0] = [unsent.byKey.get('a'), unsent.byKey.get('b')]
   t.ok(b > 10 * a && a > 0)
   t.ok(Math.abs(a + b - frame!.bytes) < 2, 'together they have the compressed size')
+})
+
+t.test('queue_full for what waits while its key is over its share', async (t) => {
+  const { clock, commit, frames, sent, confirm, over } = build()
+  const range = (length: number) => Array.from({ length }, (_, n) => row(n))
+  const before: Promise<void>[] = []
+  for (let n = 1; n <= 3; n++) {
+    before.push(commit.append([row(n)], soon))
+    await clock.advance(10)
+    await sent(n)
+  }
+  const begun = commit.append(range(1_500), soon)
+  await clock.advance(10)
+  await sent(4)
+  const refused = t.rejects(commit.append(range(2), soon), { code: 'queue_full' })
+  const other = commit.append([{ ...row(7), apiKeyId: 'key_2' }], soon)
+  over.logs.add('key_1')
+  confirm()
+  await refused
+  await sent(5)
+  t.equal(frames[4]!.numbers.length, 501, 'the rest of what was begun, and another key')
+  confirm()
+  await Promise.all([...before, begun, other])
 })
 
 t.test('characters of several bytes hide nothing of what a key holds', async (t) => {
