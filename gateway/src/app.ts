@@ -138,10 +138,7 @@ export async function buildApp(options: AppOptions): Promise<{
     refusals.close()
     done()
   })
-  app.addHook('preClose', (done) => {
-    edge.drain()
-    done()
-  })
+  app.addHook('preClose', () => edge.drain())
 
   const budgets = createBudgets(config)
   registerEdgeMetrics(registry, { connections: edge.connections, budgets })

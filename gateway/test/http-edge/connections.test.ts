@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { pipelinedMax } from '@intake/http-edge'
@@ -37,6 +37,22 @@ t.test('before a gateway ends, connections close with a response, none without',
   const onlyOne = /^HTTP\/1.1 201 (?:(?!HTTP)[^])*connection: close(?:(?!HTTP)[^])*$/i
   for (const socket of [early, late]) t.match(await received(socket), onlyOne)
   t.equal(gateway.rows('logs').length, 3)
+})
+
+t.test('what has arrived when a gateway closes is served', async (t) => {
+  const gateway = await startGateway(t)
+  const idle = await open(t, gateway)
+  await accept(t, idle)
+  const { port } = gateway.app.server.address() as AddressInfo
+  const waiting = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  const sockets = [idle, ...waiting]
+  const responses = sockets.map((socket) => {
+    socket.on('error', () => undefined).write(log)
+    return received(socket)
+  })
+  const closed = gateway.app.close()
+  for (const response of await Promise.all(responses)) t.match(response, /^HTTP\/1\.1 201 /)
+  await closed
 })
 
 t.test('connections that send nothing, or half a header, are evicted, too', async (t) => {

@@ -140,12 +140,13 @@ export class Connections {
     this.#isLeaving = true
   }
 
-  /** From now on every connection is closed as soon as it has no request in progress. */
+  /**
+   * From now on every connection is closed as soon as it has no request in progress. The sweep
+   * closes new ones, whose first request may be on its way.
+   */
   drain(): void {
     this.#isClosing = true
-    for (const connection of this.#open) {
-      if (connection.exchanges.length === 0) this.end(connection, 'closing')
-    }
+    for (const connection of this.#open) if (isIdle(connection)) this.end(connection, 'closing')
   }
 
   #forget(connection: Connection): void {
@@ -200,6 +201,10 @@ function createLoopTurn(): () => number {
     return turn
   }
 }
+
+/** Whether it can be closed without loss: it is not new, has no request and is not closing. */
+export const isIdle = ({ exchanges, turn, sweeps, socket }: Connection): boolean =>
+  exchanges.length === 0 && (turn >= 0 || sweeps >= 2) && !socket.writableEnded
 
 function isPipelining(connection: Connection, turn: number): boolean {
   if (connection.turn !== turn) {

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { createClientErrorHandler } from './client-errors.ts'
 import { Connections, type EndReason } from './connections.ts'
 import type { Cors } from './cors.ts'
@@ -10,6 +11,9 @@ import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>
+
+/** If ever more arrives, a gateway closes after this many turns, in less than a second. */
+const turnsMax = 100
 
 /**
  * Creates the layer between sockets and framework. Its first two members are options of Fastify.
@@ -42,15 +46,37 @@ export function createHttpEdge(options: {
     clock,
   })
   const sweep = createSweep({ connections, limits: options.limits, clock })
+  let server: Server | undefined
+
   return {
-    serverFactory: (handler: Handler): Server =>
-      createEdgeServer({ ...options, connections, sweep, gate, refuse, cors, handler }),
+    serverFactory: (handler: Handler): Server => {
+      server = createEdgeServer({ ...options, connections, sweep, gate, refuse, cors, handler })
+      return server
+    },
     clientErrorHandler: createClientErrorHandler(refuse, options.keepAliveTimeoutMs),
     connections: connections as Pick<Connections, 'authenticated' | 'counts' | 'leave'>,
     /** Connections close with their last response; requests in progress get a short timeout. */
-    drain(): void {
+    async drain(): Promise<void> {
+      await untilNothingArrives(server)
       connections.drain()
       sweep.drain()
     },
   }
+}
+
+/**
+ * Resolves after a turn of the event loop without a new connection or request. Closing the port
+ * resets connections that are not accepted yet, closing a connection the request that is not read.
+ */
+async function untilNothingArrives(server: Server | undefined): Promise<void> {
+  let arrivals = 0
+  const count = () => void arrivals++
+  server?.on('connection', count).on('request', count)
+  // The first turn may already be past the phase in which Node reads.
+  await immediate()
+  for (let turn = 0, before = -1; before < arrivals && turn < turnsMax; turn++) {
+    before = arrivals
+    await immediate()
+  }
+  server?.off('connection', count).off('request', count)
 }

@@ -1,6 +1,6 @@
 import { IntakeError } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-import type { Connections } from './connections.ts'
+import { isIdle, type Connections } from './connections.ts'
 import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
 import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
 import { lingerMs } from './linger.ts'
@@ -54,6 +54,8 @@ export function createSweep(options: {
       connection.unwanted.ms += elapsedMs
       if (connection.unwanted.request.complete) connection.unwanted = undefined
       else if (connection.unwanted.ms > lingerMs) connections.end(connection, 'unwanted')
+    } else if (drainingMs !== undefined && isIdle(connection)) {
+      connections.end(connection, 'closing')
     }
   }
 
@@ -68,11 +70,9 @@ export function createSweep(options: {
       return
     }
     switch (judgeExchange(exchange, elapsedMs, limits)) {
-      case 'slow_body': {
-        const detail = `The body must arrive at ${limits.bodyBytesPerSecondMin} bytes per second.`
-        fail(exchange, new IntakeError('request_timeout', detail))
+      case 'slow_body':
+        fail(exchange, tooSlow(limits))
         break
-      }
       case 'endless_body':
         fail(exchange, new IntakeError('body_too_large', 'The body does not end.'))
         break
@@ -121,6 +121,11 @@ function failExchange(exchange: Exchange, error: IntakeError): boolean {
   fail(error)
   exchange.fail = undefined
   return true
+}
+
+function tooSlow({ bodyBytesPerSecondMin }: ExchangeLimits): IntakeError {
+  const detail = `The body must arrive at ${bodyBytesPerSecondMin} bytes per second.`
+  return new IntakeError('request_timeout', detail)
 }
 
 function givenUp({ request }: Exchange): IntakeError {
