@@ -346,31 +346,6 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   t.ok(place <= 30, `${place - 20} pictures later`)
 })
 
-t.test('pictures that can never be read delay no older picture', async (t) => {
-  const [older] = await addMany(t, 1, {})
-  // Three feedback are tried in every minute, because three failures end a turn. When the first
-  // three are due again, some of the others have not been tried yet.
-  await addMany(t, 50, {})
-  const clock = createTestClock()
-  const read: string[] = []
-  const archived = {
-    ...objects,
-    async get(key: string) {
-      if (key !== older?.key) throw new Error('403 InvalidObjectState')
-      read.push(key)
-      return photo
-    },
-  }
-  const decoder = failing(new Error(), 0)
-  const { errors } = start(t, { objects: archived, decoder, clock })
-  // Some turns may also fail to read ClickHouse, beside other processes.
-  for (let failed = 0; failed < 200 && read.length === 0; failed = errors.length) {
-    await until('one has failed', () => read.length > 0 || errors.length > failed)
-    await clock.advance(60_000)
-  }
-  t.same(read, [older?.key])
-})
-
 t.test('without sharp the worker says so once, and asks nothing more', async (t) => {
   const { id } = await addFeedback()
   const clock = createTestClock()

@@ -28,26 +28,31 @@ interface Options {
   lagMs?: number
   /** How many of the newest feedback records have no object. */
   missing?: number
+  /** How many of the newest feedback records have an object that cannot be read. */
+  unreadable?: number
   /** Whether the replica that is read has the feedback. */
   hasFeedback?: () => boolean
 }
 
 /** @returns `facts`: for how many feedback records facts were stored */
 function createList(t: Test, options: Options) {
-  const { total, lagMs = 0, missing = 0, hasFeedback = () => true } = options
+  const { total, lagMs = 0, missing = 0, unreadable = 0, hasFeedback = () => true } = options
   const clock = createTestClock()
   const factAt = new Map<string, number>()
   const unexamined = () =>
     Array.from({ length: total }, (_, index) => feedbackOf(index)).filter(
       ({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now(),
     )
-  const missingKeys = new Set(Array.from({ length: missing }, (_, index) => keyOf(idOf(index))))
+  const newest = (count: number) =>
+    new Set(Array.from({ length: count }, (_, index) => keyOf(idOf(index))))
+  const missingKeys = newest(missing)
+  const unreadableKeys = newest(unreadable)
   const list = createWorkList({
     clock,
     isClosed: () => false,
     count: () => {},
     onDecoderEnded: (error) => t.fail(String(error)),
-    onError: (error) => t.fail(String(error)),
+    onError: (error) => t.match(error, { message: 'archived' }),
     reader: {
       async query<Row>(sql: string, { id }: Record<string, unknown> = {}) {
         const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
@@ -60,7 +65,10 @@ function createList(t: Test, options: Options) {
       insertRows: async ({ members: [row] }) => void factAt.set(storedId(row), clock.now()),
     },
     objects: {
-      get: async (key) => (missingKeys.has(key) ? undefined : Buffer.from('x')),
+      async get(key) {
+        if (unreadableKeys.has(key)) throw new Error('archived')
+        return missingKeys.has(key) ? undefined : Buffer.from('x')
+      },
       async put() {},
     },
     decoder: {
@@ -70,7 +78,7 @@ function createList(t: Test, options: Options) {
       },
     },
   })
-  return { list, facts: () => factAt.size }
+  return { clock, list, facts: () => factAt.size }
 }
 
 /** Calls `examineAll` once. Returns for how many feedback records it has stored facts. */
@@ -87,6 +95,16 @@ t.test('a replica that does not have the facts yet delays no picture', async (t)
 t.test('newer pictures that wait for their retry delay no picture', async (t) => {
   t.equal(await examined(t, { total: 900, missing: 200 }), 700)
   t.equal(await examined(t, { total: 900, missing: 199 }), 701)
+})
+
+t.test('pictures that can never be read delay no older picture', async (t) => {
+  // Three are tried in every minute. When these are due again, others have not been tried yet.
+  const { clock, list, facts } = createList(t, { total: 51, unreadable: 50 })
+  for (let turn = 0; turn < 50 && facts() === 0; turn++) {
+    await list.examineAll().catch(() => {})
+    await clock.advance(60_000)
+  }
+  t.equal(facts(), 1)
 })
 
 t.test('feedback that the replica does not have yet is looked for once more', async (t) => {
