@@ -93,6 +93,7 @@ func cancel() (map[string]any, error) {
 		ended <- err
 	}()
 	running := "SELECT count() FROM system.processes WHERE query LIKE '%numbers(110)%' AND query NOT LIKE '%processes%'"
+	var from time.Time
 	for wanted := uint64(1); ; {
 		n, err := count(background, running)
 		if err != nil {
@@ -105,9 +106,11 @@ func cancel() (map[string]any, error) {
 			break
 		}
 		stop()
+		from = time.Now()
 		wanted = 0
 	}
-	return map[string]any{"value": <-ended != nil}, nil
+	// Without an end the query would run for two minutes.
+	return map[string]any{"value": <-ended != nil && time.Since(from) < time.Minute}, nil
 }
 
 func main() {
