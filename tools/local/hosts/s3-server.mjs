@@ -21,22 +21,35 @@ for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
 const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
 
-// S3rver alone would write directly to the file of the object. Here an upload is first written to
-// this folder, and replaces the object only when it is complete. So an upload that is cut off does
-// not damage an existing object. No bucket can have the name of this folder.
+// S3rver alone would write directly to the files of the object: its content, its MD5 and its
+// metadata. Here each is first written to this folder, and replaces the file of the object only
+// when it is complete. So an upload that is cut off does not damage an existing object, and an
+// object can be read while it is stored again. No bucket can have the name of this folder.
 const uploads = join(S3_DIRECTORY, '.uploads')
 rmSync(uploads, { recursive: true, force: true })
-const { putContent } = FilesystemStore.prototype
-FilesystemStore.prototype.putContent = async (objectPath, content) => {
-  const path = join(uploads, randomUUID())
+const { putContent, putMetadata } = FilesystemStore.prototype
+FilesystemStore.prototype.putContent = (objectPath, content) =>
+  replace([objectPath], ([path]) => putContent(path, content))
+FilesystemStore.prototype.putMetadata = function (bucket, key, metadata, md5) {
+  const names = md5 ? ['object.md5', 'metadata.json'] : ['metadata.json']
+  const paths = names.map((name) => this.getResourcePath(bucket, key, name))
+  return replace(paths, (written) => {
+    const getResourcePath = (_bucket, _key, name) => written[names.indexOf(name)]
+    return putMetadata.call({ getResourcePath }, bucket, key, metadata, md5)
+  })
+}
+
+/** Replaces files by those that `write` has written, of which it gets the paths. */
+async function replace(paths, write) {
+  const written = paths.map(() => join(uploads, randomUUID()))
   // The folder is created for every upload, because restoring a backup of all buckets removes it.
   await mkdir(uploads, { recursive: true })
   try {
-    const result = await putContent(path, content)
-    await rename(path, objectPath)
+    const result = await write(written)
+    for (const [index, path] of paths.entries()) await rename(written[index], path)
     return result
   } catch (error) {
-    await rm(path, { force: true })
+    for (const path of written) await rm(path, { force: true })
     throw error
   }
 }

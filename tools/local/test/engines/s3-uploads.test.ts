@@ -42,3 +42,18 @@ t.test('an upload that is in progress, or was cut off, leaves the object as it w
   await store.put(objectAt('a/c.png'))
   t.ok((await store.get('a/c.png'))?.equals(body), 'the folder for uploads is made again')
 })
+
+t.test('an object can be read while it is stored again', async (t) => {
+  const server = await startS3({ dataDir: createDataDir(t), port: 0 })
+  t.teardown(() => server.stop())
+  const store = openStore(t, server.url)
+  await store.ensureBucket()
+  const object = objectAt('a/b.png')
+  await store.put(object)
+  const repeat = async (work: () => Promise<unknown>) => {
+    for (let n = 0; n < 100; n++) await work()
+  }
+  const readers = Array.from({ length: 8 }, () => () => store.get(object.key))
+  const writers = Array.from({ length: 8 }, () => () => store.put(object))
+  await t.resolves(Promise.all([...readers, ...writers].map(repeat)))
+})
