@@ -123,8 +123,10 @@ export class MigrationError extends Error {
 /** Describes why a request, or its connection, failed, in words for an operator. */
 export function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
-  const isEmpty = !(cause instanceof Error) || cause.name === 'AbortError' || cause.message === ''
-  return isEmpty ? message : `${message}: ${cause.message}`
+  if (!(cause instanceof Error) || cause.name === 'AbortError') return message
+  // If a host has several addresses, the error of connecting to it has a code and no message.
+  const reason = cause.message || (cause as NodeJS.ErrnoException).code
+  return reason === undefined ? message : `${message}: ${reason}`
 }
 
 const credentialCodes = new Set([192, 193, 194, 516])

@@ -7,9 +7,10 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { deviceFields } from '@intake/contract'
 import { lowest } from '@intake/test-kit/lowest'
+import { resolveToLoopback } from '@intake/test-kit/resolve-to-loopback'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
-import { createClickHouse, explainFailure } from '../src/index.ts'
+import { createClickHouse, describeError, explainFailure } from '../src/index.ts'
 import { failureOf, feedbackRow, logRow, member, startServer } from '../../schema/test/fixture.ts'
 
 const { server, connect } = await startServer(t)
@@ -320,6 +321,16 @@ t.test('another URL is proposed for what is no ClickHouse, not for a silent one'
   const other = await explain((_, res) => res.writeHead(404).end('Not found'))
   t.match(other, /status 404 .*: start ClickHouse, or correct CLICKHOUSE_URL$/)
 })
+
+t.test(
+  'a host with several addresses, none of which listens, is named with its code',
+  async (t) => {
+    resolveToLoopback(t, ['127.0.0.1', '127.0.0.2'])
+    const nobody = createClickHouse({ url: 'http://intake:x@clickhouse.test:1' })
+    const failure = await failureOf(nobody.query('SELECT 1'))
+    t.equal(describeError(failure), 'The connection to ClickHouse failed: ECONNREFUSED')
+  },
+)
 
 t.test('retry: no server', async (t) => {
   const nobody = createClickHouse({ url: 'http://intake:x@127.0.0.1:1' })

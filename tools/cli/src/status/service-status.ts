@@ -88,8 +88,9 @@ export async function askService(address: Address): Promise<AskedService> {
     }
     return unresponsive(address, 'it responds like another version of Intake, or another program')
   } catch (error) {
-    const { message, cause } = error as Error
-    return unresponsive(address, cause instanceof Error ? cause.message || String(cause) : message)
+    const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException }
+    // If a host has several addresses, the error of connecting to it has a code and no message.
+    return unresponsive(address, cause?.message || cause?.code || message)
   }
 }
 
