@@ -36,6 +36,14 @@ t.test('nothing is wrong at the limits', async (t) => {
   t.same(findClickHouseProblems(clickhouse, atLeastTenth), [])
 })
 
+t.test('a disk on which less is free than ClickHouse keeps has nothing left', (t) => {
+  const full = { name: 'default', freeBytes: -20 * 1024 ** 2, totalBytes: 400 * 1024 ** 2 }
+  t.match(findClickHouseProblems({ ...clickhouse, disks: [full] }, atLeastTenth), [
+    { code: 'clickhouse_disk', detail: / has 0 .*B of 400 MiB left, less than 10 %/ },
+  ])
+  t.end()
+})
+
 t.test('old versions are found', async (t) => {
   t.match(findRedisProblems({ ...redis, version: '6.2.14' }), [
     { code: 'redis_version', detail: 'Redis has version 6.2.14, and at least 7 is needed.' },

@@ -91,7 +91,7 @@ export function findClickHouseProblems(
       .map(({ name, freeBytes, totalBytes }) =>
         finding(
           'clickhouse_disk',
-          `the disk ${name} of ClickHouse has ${bytes(freeBytes)} of ${bytes(totalBytes)} left, less than ${freeShareMin * 100} %`,
+          `the disk ${name} of ClickHouse has ${bytes(Math.max(freeBytes, 0))} of ${bytes(totalBytes)} left, less than ${freeShareMin * 100} %`,
           'Make the disk larger, shorten the retention (intake retention), or remove other files.',
         ),
       ),
