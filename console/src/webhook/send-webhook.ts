@@ -1,3 +1,4 @@
+import { describeError } from '@intake/clickhouse'
 import { FinalDeliveryError } from '@intake/queue/consume'
 import { signatureOf } from './signature.ts'
 
@@ -22,6 +23,7 @@ export async function sendWebhook(options: {
 }): Promise<void> {
   const { url, secret, token, id, body, signal } = options
   const timestamp = Math.floor(Date.now() / 1000)
+  const timeout = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -35,7 +37,10 @@ export async function sendWebhook(options: {
     },
     body,
     redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal: AbortSignal.any([signal, timeout]),
+  }).catch((error: unknown) => {
+    const reason = timeout.aborted ? `silent for ${timeoutMs / 1000} s` : describeError(error)
+    throw new Error(`the receiver did not respond: ${reason}`, { cause: error })
   })
   await response.body?.cancel()
   const { status } = response

@@ -204,6 +204,15 @@ t.test('after its last attempt it is given up, with a log line that names a page
   t.match(await metrics.metrics(), 'intake_webhook_requests_total{outcome="given_up"} 1')
 })
 
+t.test('a request without a response says why, also to whoever sent a test message', async (t) => {
+  const { url } = await serve(t, (request) => void request.socket.destroy())
+  const { webhook, lines, redis } = await start(t, { receivers: [{ url }], delaysMs: [] })
+  await webhook.announce([idOf(1)])
+  await until('it is given up', () => lines.some((line) => line.includes('was given up')))
+  const reason = await redis.hget(`{intake}:feedback-webhook:${idOf(1)}.key_1`, 'failedReason')
+  t.match(reason, /^the receiver did not respond: .*other side closed/)
+})
+
 t.test('a receiver that hangs delays neither new deliveries nor the close', async (t) => {
   const { url, received } = await startReceiver(t, [], { silent: 10 })
   const { webhook, redis, metrics } = await start(t, { receivers: [{ url }] })

@@ -6,9 +6,9 @@ import { redisFailure } from './redis-failure.ts'
 const timeoutMs = 10_000
 
 /** Opens a connection whose commands wait until it is ready; `ask` limits that wait. */
-export async function openRedis(): Promise<{
+export async function openRedis(limitMs = timeoutMs): Promise<{
   redis: Redis
-  /** Rejects after ten seconds. Without a connection, its error says more than the timeout. */
+  /** Rejects after ten seconds, or `limitMs`. Without a connection, its error says more than the timeout. */
   ask: <T>(command: Promise<T>) => Promise<T>
 }> {
   let failure: Error | undefined
@@ -17,15 +17,18 @@ export async function openRedis(): Promise<{
   return {
     redis,
     ask: (command) =>
-      withRedisTimeout(redis, command, timeoutMs).catch((error: unknown) => {
+      withRedisTimeout(redis, command, limitMs).catch((error: unknown) => {
         throw redis.status === 'ready' || failure === undefined ? error : redisFailure(failure)
       }),
   }
 }
 
-/** Rejects if connecting and `work` together take longer than ten seconds. */
-export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
-  const { redis, ask } = await openRedis()
+/** Rejects if connecting and `work` together take longer than ten seconds, or `limitMs`. */
+export async function withRedis<T>(
+  work: (redis: Redis) => Promise<T>,
+  limitMs?: number,
+): Promise<T> {
+  const { redis, ask } = await openRedis(limitMs)
   try {
     return await ask(work(redis))
   } finally {

@@ -32,8 +32,8 @@ interface AddOptions {
 }
 
 const readTimeoutMs = 10_000
-/** How long `test` waits for consoles to send the message; shorter than the timeout of `withRedis`. */
-const sendTimeoutMs = 8_000
+/** How long `test` waits for consoles to send the message; longer than they wait for a receiver. */
+const sendTimeoutMs = 12_000
 const sendPollMs = 200
 
 const addGuide = `
@@ -125,7 +125,7 @@ export function define(alerts: Command): void {
     .command('test <id>')
     .description('send a test message to the receiver of the application')
     .action(async (id: string) => {
-      print(await withRedis((redis) => sendTest(redis, id)))
+      print(await withRedis((redis) => sendTest(redis, id), sendTimeoutMs + 5_000))
     })
 }
 
@@ -210,7 +210,7 @@ async function sendTest(redis: Redis, alertId: string): Promise<string> {
     }
     if (outcome === undefined) throw new UsageError('Consoles have no receiver (docs/webhook.md).')
     if (outcome === 'waiting')
-      throw new UsageError('Consoles have not sent it yet; their log has the reason.')
+      throw new UsageError('No console has sent it: none runs, or their log has the reason.')
     if (outcome.failure !== '') throw new UsageError(`It could not be sent: ${outcome.failure}.`)
     return 'The receiver has taken it.'
   } finally {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeError } from '@intake/clickhouse'
 import { createIntake, createNodeClient } from '@intake/client/node'
 import { UsageError } from '../endpoints.ts'
 import { demoApps, phones, versionOf } from './apps.ts'
@@ -26,7 +27,7 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
     // The body is invalid, so nothing is stored.
     const request = { method: 'POST', headers, body: '{}', signal }
     const { status } = await fetch(new URL('/api/log', url), request).catch((error: unknown) => {
-      throw new UsageError(`The gateway at ${url} does not respond: ${String(error)}`)
+      throw new UsageError(`The gateway at ${url} does not respond: ${describeError(error)}`)
     })
     if (status === 400) return
     if (status !== 401) throw new UsageError(`${url} is no gateway: it responds with ${status}.`)
