@@ -15,6 +15,7 @@ async function importTexts(
   change: (row: SourceRow) => SourceRow = (row) => row,
   retentionMs?: number,
   map = 'posthog',
+  attempt = 1,
 ) {
   const frames: NewFrame[] = []
   const reasons: string[] = []
@@ -29,6 +30,7 @@ async function importTexts(
     rows: rows(),
     map: await findMap(map, parseRecord),
     bundleIdentifier: 'com.example.app',
+    attempt,
     rate: 1_000_000,
     policy: { retentionMs: () => retentionMs, isSuppressed: () => false, rules: () => noRules },
     producer: { add: async (frame) => void frames.push(frame) },

@@ -94,6 +94,28 @@ for (const [map, rows] of [
   })
 }
 
+t.test('a purged import is hidden if it is repeated, and not as another attempt', async (t) => {
+  const application = 'com.example.purged'
+  const file = write('purged.ndjson', ndjson(posthog.slice(0, 200)))
+  const args = ['import', file, '--map', 'posthog', '--bundle', application]
+  const from = new Date().toISOString()
+  t.match(await intake(args), { code: 0 })
+  await stored()
+  const to = new Date(Date.now() + 1_000).toISOString()
+  const purge = ['purge', '--api-key', 'import', '--from', from, '--to', to, '--yes']
+  const purged = await intake([...purge, '--wait', '0.01'])
+  t.match(purged.code, /^[02]$/, purged.stderr)
+  t.equal(await countOf(application), 0)
+  t.match(await intake(args), { code: 0, stdout: /^200 records imported/ })
+  await stored()
+  t.equal(await countOf(application), 0, 'tombstones hide the same ids')
+  for (const time of ['first', 'second']) {
+    t.match(await intake([...args, '--attempt', '2']), { code: 0 })
+    await stored()
+    t.equal(await countOf(application), 200, time)
+  }
+})
+
 t.test('killed at any moment and repeated, it has every event once', async (t) => {
   const application = 'com.example.killed'
   const file = write('killed.ndjson', ndjson(posthog))

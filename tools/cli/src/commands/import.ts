@@ -17,6 +17,7 @@ interface Options {
   map: string
   bundle: string
   rate: number
+  attempt: number
   rejected?: string
   json?: boolean
 }
@@ -24,6 +25,7 @@ interface Options {
 const guide = `
 Imports log events of another system through the queue, with their own times. Ids follow from the source: importing a
 file again, also after it was interrupted, changes nothing. Rules and suppressed users apply as for apps.
+What was purged or erased remains hidden under its id: after a purge, import the file as another --attempt.
 
 Maps:
   posthog    events of a PostHog export, one JSON object a line
@@ -47,6 +49,7 @@ export function define(command: Command): void {
       wholeBundle,
     )
     .option('--rate <records>', 'records per second', numberOption({ max: 1e6 }), 5_000)
+    .option('--attempt <number>', 'another one gives events other ids', numberOption({}), 1)
     .option('--rejected <file>', 'where rejected lines go; default: <file>.rejected.ndjson')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', guide)
@@ -59,7 +62,7 @@ async function run(file: string, options: Options): Promise<void> {
   const { findMap } = await import('../import/maps.ts')
   const { readRows } = await import('../import/read-rows.ts')
   const { importRecords } = await import('../import/import-records.ts')
-  const { bundle, rate, rejected = `${file}.rejected.ndjson`, json } = options
+  const { bundle, rate, attempt, rejected = `${file}.rejected.ndjson`, json } = options
   const map = await findMap(options.map, parseRecord)
   const url = await findEndpoint('REDIS_URL')
   const queue = connectRedis({ url, role: 'producer', onError: () => undefined })
@@ -89,6 +92,7 @@ async function run(file: string, options: Options): Promise<void> {
       rows: readRows(file, map.format),
       map,
       bundleIdentifier: bundle,
+      attempt,
       rate,
       policy,
       producer: {

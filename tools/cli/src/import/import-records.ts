@@ -23,6 +23,8 @@ export interface ImportOptions {
   rows: AsyncIterable<SourceRow>
   map: SourceMap
   bundleIdentifier: string
+  /** Another attempt gives events other ids, which tombstones of a purge do not hide. From 1. */
+  attempt: number
   /** The number of records in a second. */
   rate: number
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
@@ -120,7 +122,7 @@ function printRow(
     context: { apiKeyId: string; requestId: string; receivedAtMs: number }
   },
 ): { json: string | undefined; month: string } {
-  const { map, policy, bundleIdentifier: bundle_identifier, context } = options
+  const { map, policy, bundleIdentifier: bundle_identifier, attempt, context } = options
   if (!row.isUtf8) throw new RejectedError('it is not UTF-8')
   const source = map.read(map.format === 'json' ? parseRecord(row.text) : row.columns)
   const keptMs = policy.retentionMs('logs', bundle_identifier)
@@ -131,7 +133,7 @@ function printRow(
     throw new RejectedError('it has no user or device')
   const sender = { bundle_identifier, unique_user_id: user, device_uuid: deviceUuid(device) }
   if (policy.isSuppressed(sender)) throw new UnwantedError('its user or device is suppressed')
-  const identity = identityOf(source, row, bundle_identifier)
+  const identity = identityOf(source, row, [bundle_identifier, attempt])
   const json = printLog(
     {
       ...sender,
@@ -157,9 +159,13 @@ function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | un
 }
 
 /** A source without ids is identified by the number and text of its lines. */
-function identityOf({ id, timeMs }: SourceEvent, { line, text }: SourceRow, bundle: string) {
+function identityOf(
+  { id, timeMs }: SourceEvent,
+  { line, text }: SourceRow,
+  [bundle, attempt]: [string, number],
+) {
   const key = id === undefined ? ['line', bundle, line, text] : ['id', bundle, id]
-  const sha256 = hash('sha256', JSON.stringify(key))
+  const sha256 = hash('sha256', JSON.stringify(attempt === 1 ? key : [...key, attempt]))
   return deriveIdentity({ id: sha256, time: '' }, 0, timeMs)
 }
 
