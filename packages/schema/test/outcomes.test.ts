@@ -122,3 +122,25 @@ t.test('what may have been left out by a rule is not missing', async (t) => {
     t.same(gap, { device_uuid, missing, missing_under_rules, rules_since })
   }
 })
+
+t.test(
+  'a number that no counter reaches is ignored, so a device has at most 32 bits',
+  async (t) => {
+    const device_uuid = randomUUID()
+    const sequences = [1, 3, 4_294_967_295, 4_294_967_296, 9_007_199_254_740_991]
+    await insertRows(
+      clickhouse,
+      'logs',
+      sequences.map((sequence) => logRow({ device_uuid, extra: { log: { sequence } } })),
+    )
+    const found = await clickhouse.query(
+      `SELECT first_sequence, last_sequence, missing, missing_under_rules FROM intake.gaps
+     WHERE device_uuid = {device:UUID}`,
+      { device: device_uuid },
+    )
+    const [first_sequence, last_sequence] = [1, 4_294_967_295]
+    t.same(found, [
+      { first_sequence, last_sequence, missing: 4_294_967_292, missing_under_rules: 0 },
+    ])
+  },
+)

@@ -47,13 +47,19 @@ const seen = {
   last_seen: 'Time of its latest record, UTC.',
 }
 
+/**
+ * The numbers of a device are a bitmap of 32 bits: a device that sends millions, or invents them,
+ * would otherwise need more memory than a query of `analyst` may use.
+ */
+const sequenceMax = 2 ** 32 - 1
+
 const gaps: Definition = {
   name: 'gaps',
   comment:
     'Devices whose client numbers its events, with how many numbers never arrived. Computed from all log events of the application: filter by bundle_identifier.',
   columns: {
     ...identity,
-    first_sequence: 'The lowest number that arrived.',
+    first_sequence: `The lowest number that arrived, from 1 to ${sequenceMax.toLocaleString('en')}; others are ignored.`,
     last_sequence: 'The highest number that arrived.',
     missing:
       'Numbers between them, up to rules_since, that are not in the table: events on their way, given up by the client, rejected, or erased.',
@@ -70,8 +76,9 @@ SELECT
   max(sequence) AS last_sequence,
   if(count() = countIf(is_ruled), 0,
     toUInt64(maxIf(sequence, NOT is_ruled) - first_sequence) + 1
-      - arrayCount(one -> one <= maxIf(sequence, NOT is_ruled), groupUniqArray(sequence))) AS missing,
-  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) - missing AS missing_under_rules,
+      - bitmapCardinality(bitmapSubsetInRange(
+        groupBitmapState(toUInt32(sequence)), toUInt64(0), toUInt64(maxIf(sequence, NOT is_ruled)) + 1))) AS missing,
+  toUInt64(last_sequence - first_sequence) + 1 - groupBitmap(toUInt32(sequence)) - missing AS missing_under_rules,
   min(since) AS rules_since
 FROM (
   SELECT bundle_identifier, device_uuid,
@@ -80,7 +87,7 @@ FROM (
       one -> one.1 = api_key_id AND one.2 IN ('', bundle_identifier), ruled))) AS since,
     ifNull(received_at >= since, false) AS is_ruled
   FROM intake.logs_raw FINAL
-  WHERE extra.log.sequence.:Int64 > 0
+  WHERE extra.log.sequence.:Int64 BETWEEN 1 AND ${sequenceMax}
 )
 GROUP BY bundle_identifier, device_uuid`,
 }
