@@ -76,11 +76,12 @@ t.test('a view that needs the rows of all shards must have GROUP BY', (t) => {
     'SELECT id FROM intake.logs_raw OFFSET 5',
     'SELECT id FROM intake.logs_raw WHERE id IN intake.feedback_raw',
     'SELECT id FROM intake.logs_raw WHERE id IN (SELECT id FROM intake.feedback_raw)',
-    'SELECT id FROM intake.logs_raw UNION ALL SELECT id FROM intake.feedback_raw',
   ]) {
     t.throws(() => view(select), /per shard: it needs GROUP BY/, select)
     t.equal(view(`${select} GROUP BY id`).length, 1, 'with GROUP BY it reads all shards')
   }
+  const union = 'SELECT id FROM intake.logs_raw UNION ALL SELECT id FROM intake.feedback_raw'
+  t.match(view(union), [/intake\.v .*intake\.logs_raw UNION/], 'with UNION it reads all shards')
   t.end()
 })
 

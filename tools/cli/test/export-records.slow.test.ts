@@ -167,6 +167,57 @@ t.test('what needs too much memory is exported in smaller files', async (t) => {
   t.same(written, named.toSorted(), 'no whole file is left')
 })
 
+t.test('deletions of a purge are in several files, also after a kill', async (t) => {
+  const bundle_identifier = 'com.example.purged'
+  const [person, purged] = [user(), Date.parse('2026-11-01T00:00:00.000Z')]
+  const rows = Array.from({ length: 40 }, (_, n) => {
+    const time = new Date(purged + n * 3_600_000).toISOString()
+    return at(time, { bundle_identifier, unique_user_id: person })
+  })
+  await insert('logs', rows)
+  const scope = { kinds: ['logs', 'feedback'], bundles: [bundle_identifier], database: 'intake' }
+  const names = ['whole', 'divided', 'killed-deletions']
+  for (const name of names) await exportTo(createFolderTarget(folderOf(name)), { scope })
+  t.match(await intake(['user', 'erase', person, '--yes']), { code: 0 })
+
+  const limited: Partial<typeof clickhouse> = {
+    async bytes(...query) {
+      const content = await clickhouse.bytes(...query)
+      if (content.rows <= 5) return content
+      throw new ClickHouseError('no', { kind: 'split', code: 241, isTooLarge: true })
+    },
+  }
+  const divided = { scope, rowsMax: 10, clickhouse: { ...clickhouse, ...limited } }
+  await exportTo(createFolderTarget(folderOf('whole')), { scope })
+  await exportTo(createFolderTarget(folderOf('divided')), divided)
+  const stored = createFolderTarget(folderOf('killed-deletions'))
+  for (let writesMax = 1, done = false; !done; writesMax++) {
+    let writes = 0
+    const killed: ExportTarget = {
+      ...stored,
+      async write(path, bytes) {
+        if (path.startsWith('deletions/') && ++writes > writesMax) throw new Error('killed')
+        await stored.write(path, bytes)
+      },
+    }
+    done = await exportTo(killed, divided).then(
+      () => true,
+      (error: Error) => (error.message === 'killed' ? false : Promise.reject(error)),
+    )
+  }
+  const [whole, several, again] = names.map((name) => manifestsOf(name).at(-1)!.deletions)
+  t.match(whole, { rows: 40, files: [{ path: /^deletions\/\d+\.parquet$/ }] })
+  t.equal(whole!.files.length, 1)
+  t.equal(several!.rows, 40)
+  t.ok(several!.files.length >= 8 && several!.files.every((file) => file.rows <= 5))
+  t.same(again, several)
+  t.same(filesOf('killed-deletions'), filesOf('divided'))
+  t.same(
+    await readIds(reader, folderOf('divided'), several!.files),
+    rows.map(({ id }) => id).toSorted(),
+  )
+})
+
 t.test('each record is in one file, deletions and corrections follow', async (t) => {
   const to = ['export', '--to', `dir:${folderOf('lake')}`]
   t.match(await intake(to), {

@@ -8,18 +8,22 @@ import {
   planPath,
   sumRows,
   type ChangeFiles,
+  type ChangePart,
   type ChangesRead,
   type ExportFile,
   type ExportScope,
   type Manifest,
   type Plan,
+  type Times,
 } from './manifest.ts'
 import {
+  allTimes,
   divide,
+  divideChanges,
   divideLarge,
+  divideLargeChanges,
   fingerprintChanges,
-  readCorrections,
-  readDeletions,
+  readChangePart,
   readDropped,
   readPart,
   readVisibleUntil,
@@ -47,6 +51,9 @@ const overlapMs = 3_600_000
 /** The clocks of servers differ by less. */
 const clockErrorMs = 60_000
 const epoch = new Date(0).toISOString()
+/** Changes are counted by the hour of their records, because these may be of many years. */
+const changeUnitMs = 3_600_000
+const defaultRowsMax = 250_000
 
 /**
  * Exports what has become visible since the last export into this target, in windows of at most a
@@ -137,7 +144,7 @@ async function makePlan(
   last: StoredManifest | undefined,
   visible: string | undefined,
 ): Promise<Plan | undefined> {
-  const { clickhouse, scope, rowsMax = 250_000 } = options
+  const { clickhouse, scope, rowsMax = defaultRowsMax } = options
   const before = last?.manifest
   await syncReplicas(clickhouse, ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
   const from = before?.window.until ?? epoch
@@ -150,14 +157,35 @@ async function makePlan(
   const parts = scope.kinds.map((kind) =>
     divide(options, { kind, ...window }, { rowsMax, unitMs: 1_000 }),
   )
+  const overlap = await fingerprintChanges(options, hourBefore(now))
+  const isFirst = before === undefined
   return {
     number: (before?.number ?? 0) + 1,
     scope,
     window,
     parts: (await Promise.all(parts)).flat(),
-    changes: { until: now, overlap: await fingerprintChanges(options, hourBefore(now)) },
+    changes: { until: now, overlap },
     changesFrom,
+    // After the fingerprint: a change that became visible between them is exported again.
+    changeParts: await planChanges(options, { from: changesFrom, until: now }, isFirst),
   }
+}
+
+/** The first window has no corrections: it has the records themselves. */
+async function planChanges(
+  options: ExportOptions,
+  times: Times,
+  isFirst: boolean,
+): Promise<ChangePart[]> {
+  const { scope, rowsMax = defaultRowsMax } = options
+  const corrections = isFirst ? [] : scope.kinds.map((corrects) => ({ ...allTimes, corrects }))
+  const parts: ChangePart[] = []
+  for (const part of [allTimes, ...corrections]) {
+    parts.push(
+      ...(await divideChanges(options, { times, part }, { rowsMax, unitMs: changeUnitMs })),
+    )
+  }
+  return parts
 }
 
 /**
@@ -197,19 +225,28 @@ async function writeWindow(
 ): Promise<StoredManifest> {
   const { target, scope, installation } = options
   const { number, window, changes, changesFrom } = plan
-  const files = await writeParts(options, plan)
   const times = { from: changesFrom, until: changes.until }
-  const put = async (path: string, { bytes, ...content }: Content): Promise<ExportFile[]> => {
-    if (content.rows === 0) return []
-    await target.write(path, bytes)
-    return [{ path, ...content }]
+  const changeParts = plan.changeParts ?? (await planChanges(options, times, last === undefined))
+  let divided: Plan = { ...plan, changeParts }
+  const keep = (smaller: Partial<Plan>) => {
+    divided = { ...divided, ...smaller }
+    return target.write(planPath, encode(divided))
   }
-  const deletions = await put(`deletions/${number}.parquet`, await readDeletions(options, times))
-  const corrections: ExportFile[] = []
-  for (const kind of last === undefined ? [] : scope.kinds) {
-    const content = await readCorrections(options, { kind, times, arrivedBefore: window.from })
-    corrections.push(...(await put(`corrections/${number}-${kind}.parquet`, content)))
-  }
+  const files = await writeParts(options, {
+    parts: plan.parts,
+    pathOf: (part) =>
+      `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`,
+    read: (part) => readPart(options, part),
+    divide: (part) => divideLarge(options, part),
+    keep: (parts) => keep({ parts }),
+  })
+  const changed = await writeParts(options, {
+    parts: changeParts,
+    pathOf: (part) => changePath(number, part),
+    read: (part) => readChangePart(options, { times, part }, window.from),
+    divide: (part) => divideLargeChanges(options, { times, part }),
+    keep: (parts) => keep({ changeParts: parts }),
+  })
   // Read last: a deletion that retention has dropped since is not in the file.
   const dropped = await readDropped(options)
   const ofAll = (kind: RecordTable) =>
@@ -221,8 +258,8 @@ async function writeWindow(
     window,
     files,
     rows: sumRows(files),
-    deletions: changeFiles(deletions),
-    corrections: changeFiles(corrections),
+    deletions: changeFiles(changed, 'deletions'),
+    corrections: changeFiles(changed, 'corrections'),
     changes,
     previous:
       last === undefined ? null : { path: manifestPath(last.manifest.number), sha256: last.sha256 },
@@ -235,43 +272,65 @@ async function writeWindow(
   return { manifest, sha256: hash('sha256', bytes) }
 }
 
-/** Writes the records of a window. A part that needs too much memory becomes several files. */
-async function writeParts(options: ExportOptions, plan: Plan): Promise<ExportFile[]> {
-  const { target, progress } = options
+/** Writes parts of a window. A part that needs too much memory becomes several files. */
+async function writeParts<P>(
+  { target, progress }: ExportOptions,
+  how: {
+    parts: readonly P[]
+    pathOf: (part: P) => string
+    read: (part: P) => Promise<Content>
+    divide: (part: P) => Promise<P[]>
+    /** Keeps the smaller parts, so that a run that repeats this one writes the same files. */
+    keep: (parts: readonly P[]) => Promise<void>
+  },
+): Promise<ExportFile[]> {
   const files: ExportFile[] = []
-  let { parts } = plan
+  let { parts } = how
   for (let at = 0; at < parts.length;) {
     const part = parts[at]!
-    const path = `${part.kind}/${dayOf(part)}/${Date.parse(part.from)}-${Date.parse(part.until)}.parquet`
-    const content = await readPart(options, part).catch((error: unknown) => {
+    const path = how.pathOf(part)
+    const content = await how.read(part).catch((error: unknown) => {
       if (error instanceof ClickHouseError && error.isTooLarge) return error
       throw error
     })
     if (content instanceof ClickHouseError) {
-      const smaller = await divideLarge(options, part)
+      const smaller = await how.divide(part)
       if (smaller.length < 2) throw content
       parts = parts.toSpliced(at, 1, ...smaller)
       progress(`${path}: too large for ClickHouse's memory, divided into ${smaller.length} files`)
       // An earlier run may have written it whole, when ClickHouse had more memory.
       await target.remove(path)
-      // A run that repeats this one writes the same files.
-      await target.write(planPath, encode({ ...plan, parts }))
+      await how.keep(parts)
     } else {
       const { bytes, rows, sha256 } = content
-      await target.write(path, bytes)
-      files.push({ path, rows, sha256 })
-      progress(`${path}: ${rows} records`)
+      if (rows > 0) {
+        await target.write(path, bytes)
+        files.push({ path, rows, sha256 })
+        progress(`${path}: ${rows} records`)
+      } else await target.remove(path)
       at++
     }
   }
   return files
 }
 
+/** Changes that are in one file have the number alone. */
+function changePath(number: number, { from, until, corrects }: ChangePart): string {
+  const isWhole = from === allTimes.from && until === allTimes.until
+  const times = isWhole ? '' : `-${Date.parse(from)}-${Date.parse(until)}`
+  return corrects === undefined
+    ? `deletions/${number}${times}.parquet`
+    : `corrections/${number}${times}-${corrects}.parquet`
+}
+
 /** The day of arrival, which a window does not exceed. */
 const dayOf = ({ until }: { until: string }) =>
   new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
 
-const changeFiles = (files: ExportFile[]): ChangeFiles => ({ rows: sumRows(files), files })
+function changeFiles(changed: ExportFile[], folder: string): ChangeFiles {
+  const files = changed.filter(({ path }) => path.startsWith(`${folder}/`))
+  return { rows: sumRows(files), files }
+}
 
 /** A killed exporter leaves its lock, which counts for this long, unless its process is known. */
 const leaseMs = 15 * 60_000

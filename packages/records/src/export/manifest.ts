@@ -71,9 +71,17 @@ export interface Part extends Times {
   kind: RecordTable
 }
 
+/** The deletions or corrections whose records have a `time` in this range. They become a file. */
+export interface ChangePart extends Times {
+  /** The kind of the corrections; undefined: deletions. */
+  corrects?: RecordTable
+}
+
 /** What a run has begun, so that the next one repeats it under the same names. */
 export interface Plan extends Pick<Manifest, 'number' | 'scope' | 'window' | 'changes'> {
   parts: readonly Part[]
+  /** Undefined if an earlier version has written the plan. */
+  changeParts?: readonly ChangePart[]
   /** From when on changes are read. */
   changesFrom: string
 }

@@ -6,11 +6,11 @@ import {
   type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
-import { kinds, type RecordKind } from '@intake/contract'
+import { kinds, limits, type RecordKind } from '@intake/contract'
 import { conditionOf, databaseOf, readAnalysts, tombstoneVer } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
 import { ageDays } from '../follow-records.ts'
-import type { Dropped, ExportFile, ExportScope, Part, Times } from './manifest.ts'
+import type { ChangePart, Dropped, ExportFile, ExportScope, Part, Times } from './manifest.ts'
 
 /** Where records are read from, and which. */
 export interface Source {
@@ -80,6 +80,11 @@ export async function readWindowEnd(
   return { now: isoTime(row.now), until: isoTime(row.until) }
 }
 
+interface Division {
+  rowsMax: number
+  unitMs: number
+}
+
 /**
  * Divides a part into some of about `rowsMax` records; none if it has no record. Records that
  * arrived in the same unit of time stay together.
@@ -87,13 +92,29 @@ export async function readWindowEnd(
 export async function divide(
   { clickhouse, scope }: Source,
   { kind, from, until }: Part,
-  { rowsMax, unitMs }: { rowsMax: number; unitMs: number },
+  division: Division,
 ): Promise<Part[]> {
-  const units = await clickhouse.query<{ unit: number; rows: number }>(
-    `SELECT intDiv(toUnixTimestamp64Milli(received_at), ${unitMs}) AS unit, count() AS rows
+  const units = await clickhouse.query<Unit>(
+    `SELECT ${unitOf('received_at', division)}, count() AS rows
      ${arrived(kind, scope)} GROUP BY unit ORDER BY unit`,
     paramsOf(scope, { from, until }),
   )
+  return divideTimes({ from, until }, units, division).map((times) => ({ kind, ...times }))
+}
+
+interface Unit {
+  unit: number
+  rows: number
+}
+
+const unitOf = (time: string, { unitMs }: Division) =>
+  `intDiv(toUnixTimestamp64Milli(${time}), ${unitMs}) AS unit`
+
+function divideTimes(
+  { from, until }: Times,
+  units: readonly Unit[],
+  { rowsMax, unitMs }: Division,
+): Times[] {
   if (units.length === 0) return []
   const begins = [from]
   let rows = 0
@@ -104,7 +125,7 @@ export async function divide(
     }
     rows += one.rows
   }
-  return begins.map((begin, place) => ({ kind, from: begin, until: begins[place + 1] ?? until }))
+  return begins.map((begin, place) => ({ from: begin, until: begins[place + 1] ?? until }))
 }
 
 /** Divides a part that needs too much memory; not if all its records arrived in one millisecond. */
@@ -160,32 +181,75 @@ const corrected = (scope: ExportScope) =>
    WHERE table IN {kinds:Array(String)} AND is_deleted = 1 AND ver < ${tombstoneVer} ${inScope(scope)}
      AND ver >= toUnixTimestamp64Milli(${instant('from')}) AND ver < toUnixTimestamp64Milli(${instant('until')})`
 
-export function readDeletions(source: Source, times: Times): Promise<Content> {
-  const { scope } = source
-  return readParquet(source, {
-    view: `${scope.database}.deletions`,
-    rows: deleted(scope),
-    order: 'kind, bundle_identifier, time, id',
-    params: paramsOf(scope, { ...times }),
-  })
+/** All times that a record can have. */
+export const allTimes: Times = {
+  from: new Date(limits.recordTimeMs.after).toISOString(),
+  until: new Date(limits.recordTimeMs.before).toISOString(),
+}
+const inPart = `AND time >= ${instant('first')} AND time < ${instant('end')}`
+
+/** Which changes are read: those of a time, some of them. */
+interface Changes {
+  times: Times
+  part: ChangePart
 }
 
-/** Records that arrived earlier and were dead letters. Later ones are in their windows. */
-export function readCorrections(
+const changesOf = ({ scope }: Source, { times, part }: Changes) => ({
+  rows:
+    part.corrects === undefined ? deleted(scope) : corrected({ ...scope, kinds: [part.corrects] }),
+  params: {
+    ...paramsOf(scope, { ...times, first: part.from, end: part.until }),
+    ...(part.corrects && { kinds: [part.corrects] }),
+  },
+})
+
+/** Divides changes as `divide` does records, by the time of their records: an erasure is one moment. */
+export async function divideChanges(
   source: Source,
-  options: { kind: RecordTable; times: Times; arrivedBefore: string },
+  changes: Changes,
+  division: Division,
+): Promise<ChangePart[]> {
+  const { rows, params } = changesOf(source, changes)
+  const units = await source.clickhouse.query<Unit>(
+    `SELECT ${unitOf('time', division)}, count() AS rows ${rows} ${inPart} GROUP BY unit ORDER BY unit`,
+    params,
+  )
+  return divideTimes(changes.part, units, division).map((times) => ({ ...changes.part, ...times }))
+}
+
+/** Divides changes that need too much memory. */
+export async function divideLargeChanges(source: Source, changes: Changes): Promise<ChangePart[]> {
+  const { rows, params } = changesOf(source, changes)
+  const number = await countRows(source.clickhouse, `${rows} ${inPart}`, params)
+  return divideChanges(source, changes, { rowsMax: Math.ceil(number / 8), unitMs: 1_000 })
+}
+
+/** @param arrivedBefore corrections are of earlier records: later ones are in their windows */
+export function readChangePart(
+  source: Source,
+  changes: Changes,
+  arrivedBefore: string,
 ): Promise<Content> {
-  const { kind, times, arrivedBefore: before } = options
-  const scope = { ...source.scope, kinds: [kind] }
-  const view = `${scope.database}.${kind}_flat`
-  const resolved = `SELECT bundle_identifier, time, id ${corrected(scope)}`
+  const { rows, params } = changesOf(source, changes)
+  const { database } = source.scope
+  const kind = changes.part.corrects
+  if (kind === undefined) {
+    return readParquet(source, {
+      view: `${database}.deletions`,
+      rows: `${rows} ${inPart}`,
+      order: 'kind, bundle_identifier, time, id, device_uuid, deleted_at',
+      params,
+    })
+  }
+  const view = `${database}.${kind}_flat`
+  const resolved = `SELECT bundle_identifier, time, id ${rows} ${inPart}`
   return readParquet(source, {
     view,
     rows: `FROM ${view}
        WHERE time IN (SELECT time FROM (${resolved})) AND (bundle_identifier, time, id) IN (${resolved})
          AND received_at < ${instant('before')}`,
     order,
-    params: paramsOf(scope, { ...times, before }),
+    params: { ...params, before: sqlTime(new Date(arrivedBefore)) },
   })
 }
 

@@ -55,7 +55,7 @@ export const toLocal = (sql: string): string =>
  * compute such a view alone, so conditions, sorting and aggregation run on the shards. Any other
  * view reads all shards.
  */
-export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
+export const isRowView = (select: string): boolean => !/\b(?:GROUP BY|UNION)\b/.test(select)
 
 /**
  * Tables with the same path in Keeper share their rows; paths have macros such as `{shard}`.
@@ -117,7 +117,7 @@ const forms: readonly Form[] = [
 /** Clauses, aggregate functions and subqueries, which need the rows of all shards. */
 const notPerShard = new RegExp(
   [
-    String.raw`\b(?:DISTINCT|LIMIT|OFFSET|FETCH|OVER|UNION|INTERSECT)\b`,
+    String.raw`\b(?:DISTINCT|LIMIT|OFFSET|FETCH|OVER|INTERSECT)\b`,
     String.raw`\b(?:count|sum|avg|min|max|any|uniq|arg|group|quantile|median|topK|first_value|last_value)\w*\s*\(`,
     String.raw`\(\s*SELECT\b`,
     String.raw`\bIN\s+intake\.`,
