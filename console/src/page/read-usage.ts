@@ -83,7 +83,7 @@ export function readCrashes(
        1000 * toUnixTimestamp(new_since) AS newSinceMs
      FROM intake.crashes AS crashes
      WHERE bundle_identifier = {application:String} AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-     ORDER BY devices DESC, fingerprint LIMIT ${crashesMax}`,
+     ORDER BY devices DESC, fingerprint LIMIT ${crashesMax} ${usageSettings}`,
     { application, from },
   )
 }

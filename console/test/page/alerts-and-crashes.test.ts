@@ -1,5 +1,6 @@
 import t from 'tap'
 import { atTime, logRow, insertRows } from '../../../packages/schema/test/fixture.ts'
+import { readCrashes } from '../../src/page/read-usage.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -51,4 +52,17 @@ t.test('a reader without the right to alerts sees the page without them', async 
   const { url } = await startReaderPage(t)
   const { status } = await fetch(`${url}/applications/${bundle_identifier}`)
   t.equal(status, 200)
+})
+
+t.test('an application with too many events shows that its crashes are not counted', async (t) => {
+  const asked: string[] = []
+  const query = async <Row>(sql: string): Promise<Row[]> => (asked.push(sql), [])
+  await readCrashes({ query, lines: async () => [] }, { from: 0 }, bundle_identifier)
+  t.match(asked, [/SETTINGS max_rows_to_read = \d+$/], 'so it is refused before it is read')
+
+  await owner.command('RENAME TABLE intake.crashes TO intake.away')
+  t.teardown(() => owner.command('RENAME TABLE intake.away TO intake.crashes'))
+  const { url } = await startReaderPage(t)
+  const { text } = await view(url, `/applications/${bundle_identifier}`)
+  t.match(text, /Crashes by stack trace.{0,200}Too many events.{0,80}queries#new-crashes/s)
 })

@@ -57,7 +57,7 @@ export function applicationRoutes(context: ViewContext) {
       orElse(readVersionSteps(counts, steps, application), []),
       orElse(readTopEvents(counts, steps, application, badNames), []),
       orElse(readVersions(counts, steps, application), []),
-      orElse(readCrashes(reader, steps, application), []),
+      unlessClickHouseFails(readCrashes(reader, steps, application)),
       unlessClickHouseFails(readSessions(reader, steps, application)),
       unlessClickHouseFails(readWeeks(reader, application, nowMs)),
     ])

@@ -24,7 +24,7 @@ export interface ApplicationData extends Summary {
   /** Undefined if counting them would read too much; the same for `weeks`. */
   sessions: readonly VersionSessions[] | undefined
   weeks: readonly WeekDevices[] | undefined
-  crashes: readonly Crash[]
+  crashes: readonly Crash[] | undefined
   isPartial: boolean
 }
 

@@ -72,12 +72,12 @@ export function weekCard(weeks: readonly WeekDevices[] | undefined, nowMs: numbe
 
 export function crashCard(
   application: string,
-  crashes: readonly Crash[],
+  crashes: readonly Crash[] | undefined,
   { fromMs, nowMs }: { fromMs: number; nowMs: number },
 ): Html {
   const heading = html`Crashes by stack trace
     <a href="${listPath('logs', { application, event: 'crash' })}">all crashes</a>`
-  const items = crashes.map((crash) => {
+  const items = (crashes ?? []).map((crash) => {
     const { title, devices, events, first_version: first, last_version: last, newSinceMs } = crash
     const versions = first === last ? first : `${first} to ${last}`
     return html`<a href="${recordPath('logs', crash.example_id)}"
@@ -90,5 +90,5 @@ export function crashCard(
         first ${ago(newSinceMs, nowMs)}</small
       >`
   })
-  return card(heading, list(items) ?? mute('None.'))
+  return card(heading, list(items) ?? (crashes ? mute('None.') : tooMany('new-crashes')))
 }
