@@ -27,12 +27,14 @@ const sharedSettings = [
   'FEEDBACK_WEBHOOKS',
 ]
 
-/** The shared settings of a process by name, as digests that are too short to reveal a value. */
+/**
+ * The shared settings of a process by name, as digests that are too short to reveal a value. A
+ * folder means the same with a slash at its end.
+ */
 export function digestShared(schema: TObject, config: object): Record<string, string> {
   const values = new Map<string, unknown>(Object.entries(config))
-  return Object.fromEntries(
-    sharedSettings
-      .filter((name) => name in schema.properties)
-      .map((name) => [name, hash('sha256', JSON.stringify(values.get(name) ?? '')).slice(0, 8)]),
-  )
+  const digest = (name: string) =>
+    hash('sha256', JSON.stringify(values.get(name) ?? '').replace(/\/"$/, '"')).slice(0, 8)
+  const names = sharedSettings.filter((name) => name in schema.properties)
+  return Object.fromEntries(names.map((name) => [name, digest(name)]))
 }

@@ -35,11 +35,12 @@ const findings = async (env: Env = {}) => {
 }
 
 t.test('processes with the same settings, and others that may differ, are right', async (t) => {
-  start(t, 'gateway', { PORT: '3000', DRAIN_MS: '5' })
-  start(t, 'gateway', { PORT: '3001', S3_PREFIX: '' })
-  start(t, 'console')
-  await until('all report', async () => (await redis.zcard('{intake}:processes')) === 5)
-  t.same(await findings(), [])
+  start(t, 'gateway', { PORT: '3000', DRAIN_MS: '5', S3_PREFIX: 'team' })
+  // The same folder.
+  start(t, 'gateway', { PORT: '3001', S3_PREFIX: 'team/' })
+  start(t, 'console', { S3_PREFIX: 'team', FEEDBACK_WEBHOOK_TOKEN: '' })
+  await until('all report', async () => (await redis.zcard('{intake}:processes')) >= 5)
+  t.same(await findings({ S3_PREFIX: 'team/' }), [])
 })
 
 t.test('a setting that differs is named with who has it, and no value', async (t) => {
