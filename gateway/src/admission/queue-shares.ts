@@ -42,7 +42,7 @@ const intervalMs = 1_000
 
 /**
  * Starts to count what each API key holds. Nothing is ever subtracted: what a key holds is its part
- * of everything stored since the oldest waiting frame arrived. So frames that are completed, twice
+ * of everything stored since the oldest queued frame arrived. So frames that are completed, twice
  * or by nobody, and processes that are killed, cause no error that remains.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout

@@ -12,9 +12,8 @@ export interface GroupCommit {
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `queue_unavailable`, `queue_full` (certainly none is stored),
-   * `outcome_unknown` (some
-   * may be stored, or stored too long after their arrival), or `internal_error` on a fault of this
-   * program
+   * `outcome_unknown` (some may be stored, or stored too long after their arrival), or
+   * `internal_error` on a fault of this program
    */
   append(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
