@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ObjectStore } from '@intake/object-store'
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 
 /** Where an export goes. Paths have `/` and are relative to the target. */
 export interface ExportTarget {
@@ -20,8 +20,15 @@ export function createFolderTarget(path: string): ExportTarget {
     async write(name, bytes) {
       const file = join(root, name)
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(`${file}.part`, bytes, { mode: 0o600, flush: true })
-      await rename(`${file}.part`, file)
+      // A second exporter that begins at the same moment writes into a file of its own.
+      const part = `${file}.${randomUUID()}.part`
+      try {
+        await writeFile(part, bytes, { mode: 0o600, flush: true })
+        await rename(part, file)
+      } catch (error) {
+        await rm(part, { force: true })
+        throw error
+      }
       const folder = await open(dirname(file))
       try {
         await folder.sync()
