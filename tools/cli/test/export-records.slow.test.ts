@@ -377,6 +377,21 @@ t.test('two exports that begin at once do not both write a window', async (t) =>
   t.same(await readExport(reader, folderOf('two')), await visible())
 })
 
+t.test('an interrupted export ends at once, and leaves no lock', async (t) => {
+  const target = createFolderTarget(folderOf('interrupted'))
+  const ending = new AbortController()
+  const hanging: ExportTarget = {
+    ...target,
+    list: () => {
+      ending.abort()
+      return new Promise(() => {})
+    },
+  }
+  const exporting = exportTo(hanging, { signal: ending.signal })
+  await t.rejects(exporting, { message: /^The export was interrupted/ })
+  t.equal(await target.read('lock.json'), undefined)
+})
+
 t.test('a target may have as many manifests as an export of years', async (t) => {
   const target = createFolderTarget(folderOf('years'))
   const many: ExportTarget = {

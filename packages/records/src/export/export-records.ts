@@ -59,32 +59,47 @@ const defaultRowsMax = 250_000
  * Exports what has become visible since the last export into this target, in windows of at most a
  * day. A window is complete when its manifest exists. Interrupted at any moment and repeated, it
  * writes the same files. Resolves to the new manifests.
+ *
+ * @param options.signal ends the export at once, even if ClickHouse does not respond; it rejects
  */
 export async function exportRecords(options: ExportOptions): Promise<Manifest[]> {
   const { target, signal } = options
   const { requireLock, unlock } = await lock(target)
+  const interrupted = new Promise<never>((_, reject) =>
+    signal?.addEventListener('abort', () =>
+      reject(new Error('The export was interrupted. The same command continues it.')),
+    ),
+  )
   try {
-    const manifests: Manifest[] = []
-    let last = await readLast(options)
-    // Read once: it advances while windows are written, and the last one would never come.
-    const visibleUntil = await readVisibleUntil(options)
-    for (;;) {
-      const pending = await readJson<Plan>(target, planPath)
-      if (pending !== undefined) requireSameScope(pending.scope, options.scope)
-      const plan = pending ?? (await makePlan(options, last, visibleUntil))
-      if (plan === undefined || signal?.aborted) return manifests
-      const isDone = plan.number === last?.manifest.number
-      if (!isDone) {
-        await options.onWindow?.()
-        await target.write(planPath, encode(plan))
-        last = await writeWindow(options, plan, last, requireLock)
-        manifests.push(last.manifest)
-      }
-      await target.remove(planPath)
-    }
+    return await Promise.race([writeWindows(options, requireLock), interrupted])
   } finally {
     // A lock that remains ends by itself; what failed before must be reported.
     await unlock().catch(() => undefined)
+  }
+}
+
+async function writeWindows(
+  options: ExportOptions,
+  requireLock: () => Promise<void>,
+): Promise<Manifest[]> {
+  const { target } = options
+  const manifests: Manifest[] = []
+  let last = await readLast(options)
+  // Read once: it advances while windows are written, and the last one would never come.
+  const visibleUntil = await readVisibleUntil(options)
+  for (;;) {
+    const pending = await readJson<Plan>(target, planPath)
+    if (pending !== undefined) requireSameScope(pending.scope, options.scope)
+    const plan = pending ?? (await makePlan(options, last, visibleUntil))
+    if (plan === undefined) return manifests
+    const isDone = plan.number === last?.manifest.number
+    if (!isDone) {
+      await options.onWindow?.()
+      await target.write(planPath, encode(plan))
+      last = await writeWindow(options, plan, last, requireLock)
+      manifests.push(last.manifest)
+    }
+    await target.remove(planPath)
   }
 }
 

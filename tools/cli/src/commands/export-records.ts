@@ -95,13 +95,12 @@ async function exportUntilSignal(
   const ending = new AbortController()
   const { signal } = ending
   const end = () => ending.abort()
-  // A single export may be killed at any time: a repeated one continues.
-  if (every !== undefined) process.once('SIGINT', end).once('SIGTERM', end)
+  const scope = await scopeOf(clickhouse, options)
+  const installation = await readInstallation(clickhouse)
+  if (installation === null)
+    throw new UsageError('ClickHouse belongs to no installation: intake setup.')
+  process.once('SIGINT', end).once('SIGTERM', end)
   try {
-    const scope = await scopeOf(clickhouse, options)
-    const installation = await readInstallation(clickhouse)
-    if (installation === null)
-      throw new UsageError('ClickHouse belongs to no installation: intake setup.')
     const entry = { action: 'records-exported', subject: options.to, detail: { ...scope } } as const
     const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
     const progress = createProgress()
@@ -112,6 +111,7 @@ async function exportUntilSignal(
         printMade(await exportRecords(source), json)
         hasExported = true
       } catch (error) {
+        if (every !== undefined && signal.aborted) return
         // A repeated export tries again after the next period: what failed is not lost.
         const isPassing = hasExported || error instanceof ClickHouseError
         if (every === undefined || !isPassing) throw error
