@@ -266,6 +266,7 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   }
   const shards =
     config.QUEUE_SHARDS > 1 ? openShards(shardNumbers, { redis, redisPoll, own, open }) : undefined
+  const idempotency = createIdempotencyStore({ reserve: connections.reserve, ledger })
   return {
     redisPoll,
     ledger,
@@ -273,9 +274,8 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     shards,
     outcomes: createFrameProducer({ sink: open('outcomes') }),
     ports: {
-      idempotency: createFairReservations(
-        createIdempotencyStore({ reserve: connections.reserve, ledger }),
-      ),
+      // A server of a cluster that hangs must not take the places of those that respond.
+      idempotency: client.isCluster ? idempotency : createFairReservations(idempotency),
       queues: {
         logs: shards?.producer ?? createFrameProducer({ sink: open('logs') }),
         feedback: createFrameProducer({ sink: open('feedback') }),
