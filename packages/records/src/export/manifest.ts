@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import type { RecordTable } from '@intake/clickhouse'
+import type { ExportTarget } from './target.ts'
 
 export interface ExportFile {
   /** Relative to the target. */
@@ -92,3 +94,27 @@ export const sumRows = (files: readonly { rows: number }[]): number =>
 export const manifestPath = (number: number): string => `manifests/${number}.json`
 export const planPath = 'pending.json'
 export const lockPath = 'lock.json'
+
+export interface StoredManifest {
+  manifest: Manifest
+  sha256: string
+}
+
+export async function readManifest(
+  target: ExportTarget,
+  number: number,
+): Promise<StoredManifest | undefined> {
+  const bytes = await target.read(manifestPath(number))
+  if (bytes === undefined) return undefined
+  const sha256 = hash('sha256', bytes)
+  return { manifest: JSON.parse(bytes.toString()) as Manifest, sha256 }
+}
+
+/** Finds the number of the last manifest; 0 if there is none. */
+export async function findNewest(target: ExportTarget): Promise<number> {
+  let newest = 0
+  for (const name of await target.list('manifests')) {
+    if (/^\d+\.json$/.test(name)) newest = Math.max(newest, Number.parseInt(name, 10))
+  }
+  return newest
+}

@@ -68,3 +68,11 @@ export function createBucketTarget(objects: ObjectStore, prefix: string): Export
     },
   }
 }
+
+export const encode = (value: unknown): Buffer =>
+  Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
+
+export async function readJson<T>(target: ExportTarget, path: string): Promise<T | undefined> {
+  const bytes = await target.read(path)
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as T)
+}

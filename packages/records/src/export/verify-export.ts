@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
-import { findNewest, readManifest, type StoredManifest } from './export-records.ts'
-import { sumRows, type ExportFile, type Manifest } from './manifest.ts'
-import { countArrived, readDropped } from './read-records.ts'
+import {
+  findNewest,
+  readManifest,
+  sumRows,
+  type ExportFile,
+  type Manifest,
+  type StoredManifest,
+} from './manifest.ts'
+import { readDropped } from './read-dropped.ts'
+import { arrivedRows, countOf } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
 
 /**
@@ -37,7 +44,8 @@ export async function verifyExport(options: {
     for (const kind of manifest.scope.kinds) {
       const exported = sumRows(manifest.files.filter(({ path }) => path.startsWith(`${kind}/`)))
       const source = { clickhouse, scope: manifest.scope }
-      const difference = (await countArrived(source, { kind, ...manifest.window })) - exported
+      const rows = arrivedRows(source, { kind, ...manifest.window })
+      const difference = (await countOf(source, rows)) - exported
       missing += Math.max(0, difference)
       surplus += Math.max(0, -difference)
     }
