@@ -7,12 +7,14 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   createFolderTarget,
   exportRecords,
+  noteErasure,
   verifyExport,
   type ExportTarget,
   type Manifest,
@@ -333,6 +335,13 @@ t.test('a reader has no record of a person whose records retention had dropped',
   const day = 86_400_000
   const before = new Date((Math.floor(Date.now() / day) - 30) * day).toISOString()
   t.same(dropped, { kind: 'logs', bundle_identifier: short.bundle_identifier, before })
+  // An earlier version did not say up to which day it dropped records.
+  const month = new Date().toISOString().slice(0, 7).replace('-', '')
+  const row = { kind: 'logs', bundleIdentifier: short.bundle_identifier, month, rows: 1 }
+  const report = JSON.stringify({ logs: [], feedback: [], applications: [row] })
+  const [id, startedAt] = [randomUUID(), new Date()]
+  const run = { id, kind: 'retention', subjectHash: '', startedAt, finishedAt: startedAt, report }
+  await noteErasure(clickhouse, run)
   t.match(await intake(target), { stdout: 'Nothing to export.\n' })
   t.match(await intake([...target, '--verify']), { code: 0 })
 })

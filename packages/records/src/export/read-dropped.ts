@@ -9,8 +9,8 @@ const droppedRow = 'Tuple(kind String, bundleIdentifier String, month String, be
 const droppedMonths = (kind: RecordKind) =>
   `arrayMap(month -> ('${kind}', '', month, ''), JSONExtract(report, '${kind}', 'Array(String)'))`
 /**
- * In reports of earlier versions `before` is empty, too: what they dropped may be up to the end of
- * the month, or the day of the run.
+ * In reports of earlier versions `before` is empty, too. Until there is a newer report of the
+ * application, what they dropped may be up to the end of the month, or the day of the run.
  */
 const monthEnd = "addMonths(parseDateTimeBestEffort(concat(row.3, '01'), 'UTC'), 1)"
 
@@ -21,7 +21,7 @@ export async function readDropped({ clickhouse, scope }: Source): Promise<Droppe
   const isVisible = `1 ${inScope(scope)} ${analyst ? `AND (${conditionOf(analyst)})` : ''}`
   const rows = await clickhouse.query<Dropped>(
     `SELECT row.1 AS kind, row.2 AS bundle_identifier,
-       max(ifNull(parseDateTimeBestEffortOrNull(row.4, 'UTC'), least(${monthEnd}, toStartOfDay(started_at)))) AS before
+       ifNull(max(parseDateTimeBestEffortOrNull(row.4, 'UTC')), max(least(${monthEnd}, toStartOfDay(started_at)))) AS before
      FROM (SELECT report, started_at FROM intake.erasures WHERE kind = 'retention')
      ARRAY JOIN arrayConcat(JSONExtract(report, 'applications', 'Array(${droppedRow})'),
        ${kinds.map(droppedMonths).join(', ')}) AS row
