@@ -20,6 +20,7 @@ import {
   type Manifest,
 } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
+import { tombstoneVer } from '@intake/schema'
 import { readExport, readIds } from '@intake/test-kit/read-export'
 import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, startIntake, startServices, user, uuidV7 } from './services.ts'
@@ -354,7 +355,7 @@ t.test('an erasure is exported although the clock was ahead, and then corrected'
   const target = createFolderTarget(folderOf(name))
   await exportTo(target)
   const last = manifestsOf(name).at(-1)!
-  const later = new Date(Date.now() + 2 * 3_600_000).toISOString()
+  const later = new Date(Date.now() + 48 * 3_600_000).toISOString()
   const ahead = { ...last, changes: { ...last.changes, until: later } }
   writeFileSync(join(folderOf(name), `manifests/${last.number}.json`), JSON.stringify(ahead))
   t.match(await intake(['user', 'erase', person, '--yes']), { code: 0 })
@@ -399,6 +400,24 @@ t.test('an interrupted export ends at once, and leaves no lock', async (t) => {
   const exporting = exportTo(hanging, { signal: ending.signal })
   await t.rejects(exporting, { message: /^The export was interrupted/ })
   t.equal(await target.read('lock.json'), undefined)
+})
+
+t.test('an erasure is exported even if it is dated hours before the last export', async (t) => {
+  const name = 'wrong-date'
+  const record = at('2026-11-20T10:30:00.000Z')
+  await insert('logs', [record])
+  const target = createFolderTarget(folderOf(name))
+  await exportTo(target)
+  // The clock was ahead at the last export, and is right again.
+  await clickhouse.command(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, ver, is_deleted)
+     SELECT bundle_identifier, time, id, device_uuid, now64(3, 'UTC') - toIntervalHour(5), ${tombstoneVer}, 1
+     FROM intake.logs_raw WHERE id = {id:UUID}`,
+    { id: record.id },
+  )
+  t.match(await exportTo(target), [{ rows: 0 }])
+  t.notOk((await readExport(reader, folderOf(name))).includes(record.id))
+  t.same(await exportTo(target), [])
 })
 
 t.test('a target may have as many manifests as an export of years', async (t) => {

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
+import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
 import type {
   ChangePart,
@@ -9,7 +10,7 @@ import type {
   Plan,
   Times,
 } from './manifest.ts'
-import { allTimes, changedRows, countChanges, fingerprintChanges } from './read-changes.ts'
+import { allTimes, changedRows, fingerprintChanges } from './read-changes.ts'
 import { readDropped } from './read-dropped.ts'
 import { arrivedRows, divide, readWindowEnd } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
@@ -21,15 +22,17 @@ export interface ExportOptions {
   scope: ExportScope
   /** About how many records a file has; default 250,000, which fit into memory. */
   rowsMax?: number
-  /** Ends the export before the next window. */
   signal?: AbortSignal
   /** Called before each window is written, and if there is none, never. */
   onWindow?: () => Promise<void>
   progress: (sentence: string) => void
 }
 
-/** The time within which a change can become visible after the moment that it is dated with. */
-const overlapMs = 3_600_000
+/**
+ * Within an hour, a change becomes visible after the moment that it is dated with; within a day, if
+ * ClickHouse's clock was ahead at an export, and is right again.
+ */
+const overlapMs = dayMs
 /** The clocks of servers differ by less. */
 const clockErrorMs = 60_000
 const epoch = new Date(0).toISOString()
@@ -58,7 +61,7 @@ export async function makePlan(
     scope,
     window: { from, until },
     parts: (await Promise.all(divisions)).flat(),
-    changes: { until: now, overlap: await fingerprintChanges(options, hourBefore(now)) },
+    changes: { until: now, overlap: await fingerprintChanges(options, dayBefore(now)) },
     changesFrom,
   }
   // After the fingerprint: a change that became visible between them is exported again.
@@ -92,19 +95,19 @@ async function readChanges(
   now: string,
 ): Promise<{ changesFrom: string; isChanged: boolean }> {
   if (before === undefined) return { changesFrom: epoch, isChanged: false }
-  const overlap = hourBefore(before.until)
   // The clock was wrong: changes since it was corrected may be dated before the overlap.
   const isSetBack = Date.parse(now) < Date.parse(before.until) - clockErrorMs
   if (isSetBack) return { changesFrom: epoch, isChanged: true }
+  const overlap = dayBefore(before.until)
   const isLate = (await fingerprintChanges(options, overlap)) !== before.overlap
-  const added = await countChanges(options, { from: before.until, until: now })
+  const added = await fingerprintChanges(options, { from: before.until, until: now })
   return {
     changesFrom: isLate ? overlap.from : before.until,
-    isChanged: isLate || added > 0,
+    isChanged: isLate || !added.startsWith('0-'),
   }
 }
 
-const hourBefore = (until: string): Times => ({
+const dayBefore = (until: string): Times => ({
   from: new Date(Date.parse(until) - overlapMs).toISOString(),
   until,
 })

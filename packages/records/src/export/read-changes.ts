@@ -1,7 +1,6 @@
 import { sqlTime } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
 import { tombstoneVer } from '@intake/schema'
-import { countRows } from '../count-rows.ts'
 import type { ChangePart, ExportScope, Times } from './manifest.ts'
 import { inScope, instant, order, paramsOf, type Rows, type Source } from './read-records.ts'
 
@@ -66,19 +65,13 @@ export function changedRows(
   }
 }
 
-export async function countChanges({ clickhouse, scope }: Source, times: Times): Promise<number> {
-  const params = paramsOf(scope, { ...times })
-  const deletions = await countRows(clickhouse, deleted(scope), params)
-  return deletions + (await countRows(clickhouse, corrected(scope), params))
-}
-
 /** Returns a number for the changes of a time, which is another one if a change is added. */
 export async function fingerprintChanges(
   { clickhouse, scope }: Source,
   times: Times,
 ): Promise<string> {
   const [row] = await clickhouse.query<{ print: string }>(
-    `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(change, toString(id), toString(time))))) AS print
+    `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(change, id, time)))) AS print
      FROM (SELECT 'deletion' AS change, id, time ${deleted(scope)}
            UNION ALL SELECT 'correction' AS change, id, time ${corrected(scope)})`,
     paramsOf(scope, { ...times }),
