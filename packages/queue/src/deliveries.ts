@@ -1,6 +1,6 @@
 import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { readInstallation, whileConnected, type Redis } from '@intake/redis'
-import { startPolling, withTimeout } from '@intake/runtime'
+import { orAbort, startPolling, withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
 /** Record ids that are delivered to the outside, apart from the queues that store records. */
@@ -121,21 +121,6 @@ export function startDeliveries(options: {
       // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
     },
-  }
-}
-
-/** Settles like `work`, which may continue, or rejects as soon as the signal aborts. */
-async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  let abort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason as Error)
-  })
-  signal.addEventListener('abort', abort)
-  try {
-    await Promise.race([work(), aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -28,6 +28,21 @@ export async function withTimeout<T>(
   }
 }
 
+/** Settles like `work`, which may continue, or rejects as soon as the signal aborts. */
+export async function orAbort<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error)
+  })
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
 /** An attempt. It must have no effect once it is abandoned. */
 export interface Attempt {
   isAbandoned: boolean

@@ -1,6 +1,6 @@
 export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
 export { ConfigError, problemsOf } from './config-error.ts'
-export { retryUntil, TimeoutError, withTimeout, type Attempt } from './deadline.ts'
+export { orAbort, retryUntil, TimeoutError, withTimeout, type Attempt } from './deadline.ts'
 export { endpointsFile } from './endpoints-file.ts'
 export { keptFreeBytes } from './kept-free.ts'
 export { limitRepeats } from './limit-repeats.ts'

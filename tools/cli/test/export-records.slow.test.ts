@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -393,13 +394,46 @@ t.test('an interrupted export ends at once, and leaves no lock', async (t) => {
   const hanging: ExportTarget = {
     ...target,
     list: () => {
-      ending.abort()
+      ending.abort(new Error('interrupted'))
       return new Promise(() => {})
     },
   }
   const exporting = exportTo(hanging, { signal: ending.signal })
-  await t.rejects(exporting, { message: /^The export was interrupted/ })
+  await t.rejects(exporting, { message: 'interrupted' })
   t.equal(await target.read('lock.json'), undefined)
+})
+
+t.test('an export that is interrupted before it has begun does not begin', async (t) => {
+  const target = createFolderTarget(folderOf('not-begun'))
+  await t.rejects(exportTo(target, { signal: AbortSignal.abort() }), { name: 'AbortError' })
+  t.same(await target.list('manifests'), [])
+})
+
+t.test('what a killed export has written in part is no foreign file, and goes', async (t) => {
+  const folder = folderOf('written-in-part')
+  const writing = createFolderTarget(folder).write('lock.json', Buffer.alloc(2 ** 27))
+  await until('it has begun', () => filesOf('written-in-part').some((file) => file.includes('-')), {
+    everyMs: 1,
+  })
+  const killed = folderOf('killed-at-first')
+  cpSync(folder, killed, { recursive: true })
+  await writing
+  rmSync(folder, { recursive: true })
+  t.ok((await exportTo(createFolderTarget(killed))).length > 0)
+  t.notOk(filesOf('killed-at-first').some((file) => file.startsWith('parts')))
+})
+
+t.test('an old plan of an exporter that was frozen is not carried out', async (t) => {
+  const name = 'frozen'
+  const target = createFolderTarget(folderOf(name))
+  await exportTo(target)
+  const before = manifestsOf(name)
+  t.ok(before.length > 1)
+  const { number, scope, window, changes } = before[0]!
+  const plan = { number, scope, window, changes, parts: [], changesFrom: window.from }
+  await target.write('pending.json', Buffer.from(JSON.stringify({ ...plan, changeParts: [] })))
+  t.same(await exportTo(target), [])
+  t.same(manifestsOf(name), before)
 })
 
 t.test('an erasure is exported even if it is dated hours before the last export', async (t) => {

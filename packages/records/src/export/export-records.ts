@@ -1,3 +1,4 @@
+import { orAbort } from '@intake/runtime'
 import { lock } from './lock.ts'
 import {
   findNewest,
@@ -11,7 +12,7 @@ import {
 } from './manifest.ts'
 import { makePlan, type ExportOptions } from './plan.ts'
 import { readVisibleUntil } from './read-records.ts'
-import { encode, readJson } from './target.ts'
+import { encode, partsPath, readJson } from './target.ts'
 import { writeWindow } from './write-window.ts'
 
 /**
@@ -20,17 +21,14 @@ import { writeWindow } from './write-window.ts'
  * writes the same files. Resolves to the new manifests.
  *
  * @param options.signal ends the export at once, even if ClickHouse does not respond; it rejects
+ * with the signal's reason
  */
 export async function exportRecords(options: ExportOptions): Promise<Manifest[]> {
   const { target, signal } = options
   const { requireLock, unlock } = await lock(target)
-  const interrupted = new Promise<never>((_, reject) =>
-    signal?.addEventListener('abort', () =>
-      reject(new Error('The export was interrupted. The same command continues it.')),
-    ),
-  )
+  const work = () => writeWindows(options, requireLock)
   try {
-    return await Promise.race([writeWindows(options, requireLock), interrupted])
+    return await (signal ? orAbort(work, signal) : work())
   } finally {
     // A lock that remains ends by itself; what failed before must be reported.
     await unlock().catch(() => undefined)
@@ -51,8 +49,10 @@ async function writeWindows(
     if (pending !== undefined) requireSameScope(pending.scope, options.scope)
     const plan = pending ?? (await makePlan(options, last?.manifest, visibleUntil))
     if (plan === undefined) return manifests
-    if (plan.number !== last?.manifest.number) {
+    // The plan of an exporter that was frozen while others continued may be an old one.
+    if (plan.number > (last?.manifest.number ?? 0)) {
       await options.onWindow?.()
+      await requireLock()
       await target.write(planPath, encode(plan))
       last = await writeWindow(options, plan, last, requireLock)
       manifests.push(last.manifest)
@@ -68,7 +68,7 @@ async function readLast(options: ExportOptions): Promise<StoredManifest | undefi
   const last = newest === 0 ? undefined : await readManifest(target, newest)
   if (last === undefined) {
     const folders = ['manifests', 'deletions', 'corrections', 'logs', 'feedback']
-    const known = new Set([lockPath, planPath, ...folders])
+    const known = new Set([lockPath, planPath, partsPath, ...folders])
     const foreign = (await target.list('')).find((name) => !known.has(name))
     if (foreign === undefined) return undefined
     throw new Error(`The target has no export, but ${foreign}: choose an empty folder.`)

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { randomUUID } from 'node:crypto'
 import { lockPath } from './manifest.ts'
-import { encode, readJson, type ExportTarget } from './target.ts'
+import { encode, partsPath, readJson, type ExportTarget } from './target.ts'
 
 /** A killed exporter leaves its lock, which counts for this long, unless its process is known. */
 const leaseMs = 15 * 60_000
@@ -45,6 +45,8 @@ export async function lock(target: ExportTarget) {
     clearInterval(renewals)
     await renewal
     if (!(await isOwn())) return
+    // Those of exporters that were killed; one that has lost its lock may fail by this.
+    await target.remove(partsPath)
     await target.remove(lockPath)
   }
   return { requireLock, unlock }

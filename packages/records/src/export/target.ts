@@ -13,15 +13,17 @@ export interface ExportTarget {
   list(folder: string): Promise<string[]>
 }
 
+/** Files that are not written completely. Exporters that begin at the same moment share none. */
+export const partsPath = 'parts'
+
 /** A folder. A file gets its name only when it is on the disk. */
 export function createFolderTarget(path: string): ExportTarget {
   const root = resolve(path)
   return {
     async write(name, bytes) {
-      const file = join(root, name)
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      // A second exporter that begins at the same moment writes into a file of its own.
-      const part = `${file}.${randomUUID()}.part`
+      const [file, part] = [join(root, name), join(root, partsPath, randomUUID())]
+      const makeFolder = (of: string) => mkdir(dirname(of), { recursive: true, mode: 0o700 })
+      await Promise.all([file, part].map(makeFolder))
       try {
         await writeFile(part, bytes, { mode: 0o600, flush: true })
         await rename(part, file)
@@ -37,7 +39,7 @@ export function createFolderTarget(path: string): ExportTarget {
       }
     },
     read: (name) => readFile(join(root, name)).catch(absent),
-    remove: (name) => rm(join(root, name), { force: true }),
+    remove: (name) => rm(join(root, name), { force: true, recursive: true }),
     list: async (folder) => (await readdir(join(root, folder)).catch(absent)) ?? [],
   }
 }

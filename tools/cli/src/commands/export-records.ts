@@ -94,7 +94,8 @@ async function exportUntilSignal(
   const { every, json } = options
   const ending = new AbortController()
   const { signal } = ending
-  const end = () => ending.abort()
+  const end = () =>
+    ending.abort(new Error('The export was interrupted. The same command continues it.'))
   const scope = await scopeOf(clickhouse, options)
   const installation = await readInstallation(clickhouse)
   if (installation === null)
