@@ -439,8 +439,12 @@ t.test('--suppress puts the user on the list of gateways, unsuppress removes it'
   t.match(erased.stderr, /^waiting 45 s until gateways know/m)
   t.match(JSON.parse(erased.stdout), { complete: true })
   t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
-  t.match(await intake(['user', 'unsuppress', suppressed]), { code: 0 })
-  t.match(await intake(['user', 'unsuppress', suppressed]), {
+  const unsuppress = ['user', 'unsuppress', suppressed]
+  for (const what of ['changed', 'repeated']) {
+    const unconfirmed = await intake(unsuppress, { REDIS_ACK_REPLICAS: '1' })
+    t.match(unconfirmed, { code: 1, stdout: '', stderr: /^The change is made, but/ }, what)
+  }
+  t.match(await intake(unsuppress), {
     code: 1,
     stderr: /is not suppressed/,
   })

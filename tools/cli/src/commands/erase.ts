@@ -56,14 +56,14 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     .command(`unsuppress <${id}>`)
     .description(`store again what this ${kind} sends, after erase --suppress`)
     .option('--bundle <identifier>', 'the same as for erase --suppress')
-    .action((value: string, flags: { bundle?: string }) =>
-      changeRedis(async (redis) => {
-        const sender = personalSubject(kind, value, flags)
-        if (!(await createPolicyStore({ redis, who: operator() }).unsuppress(sender)))
-          throw new UsageError(`This ${kind} is not suppressed.`)
-        print('Gateways store its records again within seconds.')
-      }),
-    )
+    .action(async (value: string, flags: { bundle?: string }) => {
+      const sender = personalSubject(kind, value, flags)
+      const wasSuppressed = await changeRedis((redis) =>
+        createPolicyStore({ redis, who: operator() }).unsuppress(sender),
+      )
+      if (!wasSuppressed) throw new UsageError(`This ${kind} is not suppressed.`)
+      print('Gateways store its records again within seconds.')
+    })
 }
 
 export const define = (command: Command, name: 'purge' | 'erasures'): void =>
