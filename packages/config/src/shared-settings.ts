@@ -28,13 +28,13 @@ const sharedSettings = [
 ]
 
 /**
- * The shared settings of a process by name, as digests that are too short to reveal a value. A
- * folder means the same with a slash at its end.
+ * The shared settings of a process by name, as digests of 16 bits: of all guesses at a secret, too
+ * many have its digest. A folder means the same with a slash at its end.
  */
 export function digestShared(schema: TObject, config: object): Record<string, string> {
   const values = new Map<string, unknown>(Object.entries(config))
   const digest = (name: string) =>
-    hash('sha256', JSON.stringify(values.get(name) ?? '').replace(/\/"$/, '"')).slice(0, 8)
+    hash('sha256', JSON.stringify(values.get(name) ?? '').replace(/\/"$/, '"')).slice(0, 4)
   const names = sharedSettings.filter((name) => name in schema.properties)
   return Object.fromEntries(names.map((name) => [name, digest(name)]))
 }
