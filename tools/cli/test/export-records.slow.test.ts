@@ -423,6 +423,29 @@ t.test('what a killed export has written in part is no foreign file, and goes', 
   t.notOk(filesOf('killed-at-first').some((file) => file.startsWith('parts')))
 })
 
+t.test('an exporter that was frozen while another one continued writes no more', async (t) => {
+  const target = createFolderTarget(folderOf('frozen-exporter'))
+  const written: string[] = []
+  const watched: ExportTarget = {
+    ...target,
+    write: (path, bytes) => target.write(path, bytes).then(() => void written.push(path)),
+  }
+  let before: number | undefined
+  const frozen: Partial<typeof clickhouse> = {
+    async bytes(...query) {
+      const content = await clickhouse.bytes(...query)
+      if (before === undefined) {
+        before = written.length
+        await exportTo(target)
+      }
+      return content
+    },
+  }
+  const freezing = exportTo(watched, { clickhouse: { ...clickhouse, ...frozen } })
+  await t.rejects(freezing, /Another export has just begun here/)
+  t.same(written.slice(before), [])
+})
+
 t.test('an old plan of an exporter that was frozen is not carried out', async (t) => {
   const name = 'frozen'
   const target = createFolderTarget(folderOf(name))

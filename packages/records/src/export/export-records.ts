@@ -25,8 +25,8 @@ import { writeWindow } from './write-window.ts'
  */
 export async function exportRecords(options: ExportOptions): Promise<Manifest[]> {
   const { target, signal } = options
-  const { requireLock, unlock } = await lock(target)
-  const work = () => writeWindows(options, requireLock)
+  const { owned, unlock } = await lock(target)
+  const work = () => writeWindows({ ...options, target: owned })
   try {
     return await (signal ? orAbort(work, signal) : work())
   } finally {
@@ -35,10 +35,7 @@ export async function exportRecords(options: ExportOptions): Promise<Manifest[]>
   }
 }
 
-async function writeWindows(
-  options: ExportOptions,
-  requireLock: () => Promise<void>,
-): Promise<Manifest[]> {
+async function writeWindows(options: ExportOptions): Promise<Manifest[]> {
   const { target } = options
   const manifests: Manifest[] = []
   let last = await readLast(options)
@@ -52,9 +49,8 @@ async function writeWindows(
     // The plan of an exporter that was frozen while others continued may be an old one.
     if (plan.number > (last?.manifest.number ?? 0)) {
       await options.onWindow?.()
-      await requireLock()
       await target.write(planPath, encode(plan))
-      last = await writeWindow(options, plan, last, requireLock)
+      last = await writeWindow(options, plan, last)
       manifests.push(last.manifest)
     }
     await target.remove(planPath)

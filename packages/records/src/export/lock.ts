@@ -15,11 +15,14 @@ interface Lock {
 }
 
 /**
- * Keeps others from writing into the target, however long a statement takes. `requireLock` rejects
- * if another exporter has begun at the same moment, or if the folder was renamed.
+ * Keeps others from writing into the target, however long a statement takes. Resolves to the target,
+ * whose writes reject when another exporter has the lock, which began at the same moment or while
+ * this one was frozen, or if the folder was renamed.
  * @throws {Error} if another exporter writes into the target
  */
-export async function lock(target: ExportTarget) {
+export async function lock(
+  target: ExportTarget,
+): Promise<{ owned: ExportTarget; unlock: () => Promise<void> }> {
   const own = { id: randomUUID(), host: hostname(), pid: process.pid }
   const isOwn = async () => (await readJson<Lock>(target, lockPath))?.id === own.id
   const write = () => {
@@ -49,7 +52,12 @@ export async function lock(target: ExportTarget) {
     await target.remove(partsPath)
     await target.remove(lockPath)
   }
-  return { requireLock, unlock }
+  const owned: ExportTarget = {
+    ...target,
+    write: (path, bytes) => requireLock().then(() => target.write(path, bytes)),
+    remove: (path) => requireLock().then(() => target.remove(path)),
+  }
+  return { owned, unlock }
 }
 
 function requireFree(held: Lock | undefined, own: Pick<Lock, 'host' | 'pid'>): void {

@@ -24,7 +24,6 @@ export async function writeWindow(
   options: ExportOptions,
   plan: Plan,
   last: StoredManifest | undefined,
-  requireLock: () => Promise<void>,
 ): Promise<StoredManifest> {
   const { target, scope, installation } = options
   const { number, window, changes } = plan
@@ -66,7 +65,6 @@ export async function writeWindow(
     dropped,
   }
   const bytes = encode(manifest)
-  await requireLock()
   await target.write(manifestPath(number), bytes)
   return { manifest, sha256: hash('sha256', bytes) }
 }
