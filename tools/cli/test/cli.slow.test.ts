@@ -228,7 +228,11 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
   t.notOk('eventsPerDay' in changed.limits)
   t.match(await json('resume', id), { id, state: 'active', suspendedAt: null })
   t.match((await intake(['keys', 'show', id])).stdout, /^events per minute: 2$/m)
-  t.match(await json('revoke', id), { id, state: 'revoked' })
+  const revoke = ['keys', 'revoke', id]
+  for (const what of ['changed', 'repeated']) {
+    const unconfirmed = await intake(revoke, { REDIS_ACK_REPLICAS: '1' })
+    t.match(unconfirmed, { code: 1, stdout: '', stderr: /^The change is made, but/ }, what)
+  }
   for (const command of ['suspend', 'resume', 'revoke']) {
     t.match(await intake(['keys', command, id]), { code: 1, stderr: /or it is revoked/ }, command)
   }

@@ -107,27 +107,25 @@ export function define(keys: Command): void {
 
   addRules(keys.command('set <id>').description('change what a key may do; the rest stays'))
     .option('--name <name>', 'what the key is for')
-    .action((id: string, options: RuleOptions) =>
-      changeKeys(async (store) => {
-        const { name } = options
-        const rules = { ...(name !== undefined && { name: checkName(name) }), ...rulesOf(options) }
-        if (Object.keys(rules).length === 0) throw new UsageError('There is nothing to change.')
-        printKey((await store.set(id, rules)) ?? (await missing(store, id)), options)
-      }),
-    )
+    .action(async (id: string, options: RuleOptions) => {
+      const { name } = options
+      const rules = { ...(name !== undefined && { name: checkName(name) }), ...rulesOf(options) }
+      if (Object.keys(rules).length === 0) throw new UsageError('There is nothing to change.')
+      const key = await changeKeys((store) => store.set(id, rules))
+      printKey(key ?? (await missingKey(id)), options)
+    })
 
   for (const [name, { state, done, description }] of Object.entries(changes)) {
     keys
       .command(`${name} <id>`)
       .description(description)
       .option('--json', 'print the key as JSON')
-      .action((id: string, options: { json?: boolean }) =>
-        changeKeys(async (store) => {
-          const key = (await store.setState(id, state)) ?? (await missing(store, id))
-          if (options.json) printKey(key, options)
-          else print(`${done} ${id}.`)
-        }),
-      )
+      .action(async (id: string, options: { json?: boolean }) => {
+        const key =
+          (await changeKeys((store) => store.setState(id, state))) ?? (await missingKey(id))
+        if (options.json) printKey(key, options)
+        else print(`${done} ${id}.`)
+      })
   }
 }
 
@@ -207,6 +205,9 @@ function printKey(key: ApiKey, { json }: { json?: boolean }): void {
   else for (const line of describeKey(key)) printRow([line])
 }
 
+/** A change that finds no key is confirmed before: it may repeat one that was not. */
+const missingKey = (id: string) => withRedis((redis) => missing(createApiKeyStore({ redis }), id))
+
 async function missing(store: ApiKeyStore, id: string): Promise<never> {
   await noteUnreadable(store)
   throw new UsageError(`There is no key ${id} that can be read, or it is revoked.`)
@@ -221,7 +222,7 @@ async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   }
 }
 
-const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
+const changeKeys = <T>(change: (store: ApiKeyStore) => Promise<T>): Promise<T> =>
   changeRedis((redis) => change(createApiKeyStore({ redis, who: operator() })).catch(asUsage))
 
 /** Converts a `RangeError`, which the store throws for invalid rules, to a `UsageError`. */
