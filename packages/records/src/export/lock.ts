@@ -48,8 +48,9 @@ export async function lock(
     clearInterval(renewals)
     await renewal
     if (!(await isOwn())) return
-    // Those of exporters that were killed; one that has lost its lock may fail by this.
-    await target.remove(partsPath)
+    // Those of killed exporters, and of this one if it was interrupted while it wrote. What cannot be
+    // removed goes next time.
+    await target.remove(partsPath).catch(() => undefined)
     await target.remove(lockPath)
   }
   const owned: ExportTarget = {
