@@ -23,6 +23,7 @@ import {
 import { ClickHouseError } from '@intake/clickhouse'
 import { tombstoneVer } from '@intake/schema'
 import { readExport, readIds } from '@intake/test-kit/read-export'
+import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, startIntake, startServices, user, uuidV7 } from './services.ts'
 
@@ -404,6 +405,22 @@ t.test('an interrupted export ends at once, and leaves no lock', async (t) => {
   const exporting = exportTo(hanging, { signal: ending.signal })
   await t.rejects(exporting, { message: 'interrupted' })
   t.equal(await target.read('lock.json'), undefined)
+})
+
+t.test('a signal ends an export whose statement hangs', async (t) => {
+  const direct = new URL(endpoints.CLICKHOUSE_URL)
+  const proxy = await startTcpProxy({ target: Number(direct.port), random: Math.random })
+  t.teardown(() => proxy.close())
+  const url = Object.assign(new URL(direct), { port: proxy.port })
+  proxy.set({ latencyMs: 100 })
+  const env = { ...endpoints, CLICKHOUSE_URL: url.href }
+  const { child, exited } = startIntake(t, ['export', '--to', folderOf('hanging')], env)
+  await until('it has the lock', () => existsSync(join(folderOf('hanging'), 'lock.json')))
+  proxy.set({ holdRequests: true })
+  await until('a statement hangs', () => proxy.requestsHeld() > 0)
+  child.kill('SIGTERM')
+  t.same(await exited, [1, null])
+  t.notOk(existsSync(join(folderOf('hanging'), 'lock.json')))
 })
 
 t.test('an export that is interrupted before it has begun does not begin', async (t) => {
