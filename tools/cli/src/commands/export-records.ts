@@ -106,21 +106,19 @@ async function exportUntilSignal(
     const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
     const progress = createProgress()
     const source = { clickhouse, installation, target, scope, signal, progress, onWindow }
-    let hasExported = false
-    for (;;) {
+    const exportOnce = async () => printMade(await exportRecords(source), json)
+    if (every === undefined) return await exportOnce()
+    for (let hasExported = false; !signal.aborted;) {
       try {
-        printMade(await exportRecords(source), json)
+        await exportOnce()
         hasExported = true
       } catch (error) {
-        if (every !== undefined && signal.aborted) return
-        // A repeated export tries again after the next period: what failed is not lost.
-        const isPassing = hasExported || error instanceof ClickHouseError
-        if (every === undefined || !isPassing) throw error
+        if (signal.aborted) return
+        // What failed is not lost. Before the first success, it may be wrong for good.
+        if (!hasExported && !(error instanceof ClickHouseError)) throw error
         note(`Failed, and tried again later: ${describeError(error)}`)
       }
-      if (every === undefined) return
       await pause(every, undefined, { signal }).catch(() => undefined)
-      if (signal.aborted) return
     }
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)

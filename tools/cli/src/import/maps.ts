@@ -10,9 +10,9 @@ import {
   requireTimeMs,
   textAt,
   UnwantedError,
+  type SourceEvent,
 } from './source-event.ts'
 import type { SourceRow } from './read-rows.ts'
-import type { SourceEvent } from './source-event.ts'
 
 export interface SourceMap {
   format: 'json' | 'csv'
