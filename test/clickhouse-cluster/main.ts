@@ -184,12 +184,13 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   t.equal(await count(second, 'logs', `unique_user_id = '${user.id}'`), 0)
   // The table has at most 600 rows of this user: 300 rows were inserted twice, and merges may have
   // removed some.
-  t.ok((await startDeletion(first, user)) <= 600)
-  await untilDeleted(second, {
+  const wait = {
     deadline: performance.now() + 120_000,
-    leavesReplacedParts: true,
-    progress: (sentence) => t.match(sentence, /^\d+ parts? to rewrite$/, 'without a failure'),
-  })
+    progress: (sentence: string) =>
+      t.match(sentence, /^\d+ parts? to rewrite$/, 'without a failure'),
+  }
+  t.ok((await startDeletion(first, wait, user)) <= 600)
+  await untilDeleted(second, { ...wait, leavesReplacedParts: true })
   t.equal(await count(second, 'logs_raw', `unique_user_id = '${user.id}'`), 0)
   t.equal(await countPayloads(second, user), 0)
   await insert(second, rows)

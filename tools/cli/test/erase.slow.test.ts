@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createPolicyStore } from '@intake/access'
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { thumbnailKey } from '@intake/contract'
 import { countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
 import { registerShard } from '@intake/queue'
@@ -54,15 +55,19 @@ async function erase(...args: string[]): Promise<Report> {
 /** Erases a user in this process. `late` runs once, when the deletion of events has begun. */
 async function eraseHere(
   id: string,
-  options: { late?: () => Promise<unknown>; progress?: (sentence: string) => void } = {},
+  options: {
+    clickhouse?: ClickHouse
+    late?: () => Promise<unknown>
+    progress?: (sentence: string) => void
+  } = {},
 ) {
-  const { progress = () => {} } = options
+  const { clickhouse: used = clickhouse, progress = () => {} } = options
   let { late } = options
   const interrupted = {
-    ...clickhouse,
+    ...used,
     async command(sql: string, params?: Record<string, unknown>) {
-      await clickhouse.command(sql, params)
-      if (!sql.includes('logs_raw DELETE')) return
+      await used.command(sql, params)
+      if (!sql.includes('logs_raw UPDATE _row_exists')) return
       const run = late
       late = undefined
       await run?.()
@@ -400,6 +405,60 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
     rowsDeleted: 4,
   })
   t.equal(await rawRows(victim), 0)
+})
+
+t.test('an erasure that was killed before ClickHouse rewrites parts is completed', async (t) => {
+  const victim = user()
+  const mine = logsOf(victim, 4)
+  await insert('logs', mine)
+  await clickhouse.command(
+    `ALTER TABLE intake.logs_raw UPDATE _row_exists = 0 WHERE id IN {ids:Array(UUID)}
+     SETTINGS mutations_sync = 1`,
+    { ids: mine.map(({ id }) => id) },
+  )
+  t.equal(await rawRows(victim), 0)
+  t.ok(await isOnDisk(victim), 'they are only hidden')
+  t.match(await erase('user', 'erase', victim), { complete: true, rowsDeleted: 0 })
+  t.notOk(await isOnDisk(victim))
+})
+
+/** Erases a user while no set of rows in a statement may be larger. */
+async function eraseWithSmallSets(id: string, rowsMax: number) {
+  const limited = (sql: string) =>
+    `${sql} ${/ SETTINGS [^()]*$/.test(sql) ? ',' : 'SETTINGS'} max_rows_in_set = ${rowsMax}`
+  const query = <Row>(sql: string, params?: QueryParams) =>
+    clickhouse.query<Row>(limited(sql), params)
+  const insertSelect = (sql: string, params?: QueryParams) =>
+    clickhouse.insertSelect(limited(sql), params)
+  return eraseHere(id, { clickhouse: { ...clickhouse, query, insertSelect } })
+}
+
+t.test('an erasure needs no memory for the records of others', async (t) => {
+  const victim = user()
+  await insert('logs', logsOf(victim, 2))
+  await reject(logsOf(victim, 1)[0]!)
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id)
+     SELECT 'com.example.many', UUIDv7ToDateTime(id, 'UTC'),
+       dateTimeToUUIDv7(toDateTime('2026-11-20 12:00:00', 'UTC') + number % 3600) AS id
+     FROM numbers(20000)`,
+  )
+  const report = await eraseWithSmallSets(victim, 10_000)
+  t.match(report, { complete: true, rowsDeleted: 3, tombstones: { logs: 2, deadLetters: 1 } })
+})
+
+t.test('an erasure needs little memory for half a million earlier ones', async (t) => {
+  const victim = user()
+  await reject(logsOf(victim, 1)[0]!)
+  const tombstone = `table = 'logs' AND bundle_identifier = '' AND ver = 18446744073709551615`
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.dead_letters_raw (table, time, id, ver, is_deleted)
+     SELECT 'logs', toDateTime64('2026-11-20 12:00:00', 3, 'UTC'), generateUUIDv4(), 18446744073709551615, 1
+     FROM numbers(520000)`,
+  )
+  const report = await eraseWithSmallSets(victim, 510_000)
+  t.match(report, { complete: true, rowsDeleted: 1, tombstones: { deadLetters: 1 } })
+  t.equal(await number(`count() AS n FROM intake.dead_letters_raw WHERE ${tombstone}`), 520_000)
 })
 
 t.test('rows that become visible while it runs are erased too', async (t) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
+import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { pause, plural } from '@intake/runtime'
 import {
   alterStored,
@@ -12,8 +12,16 @@ import {
 import { countRows } from '../count-rows.ts'
 import { countTables } from '../counts/replace-counts.ts'
 import { exampleTable } from './erase-examples.ts'
-import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
+import { divideRows } from './divide-rows.ts'
 import {
+  deadLetterCondition,
+  mutationCondition,
+  recordCondition,
+  type Condition,
+  type Subject,
+} from './subject.ts'
+import {
+  hasTombstone,
   keyOf,
   payloadTables,
   recordTables,
@@ -29,57 +37,93 @@ type ErasedTable = (typeof erasedTables)[number]
 
 const stored = (table: ErasedTable, where: string) => `FROM intake.${table} WHERE ${where}`
 
-/** Selects the rows that still have a payload although their record has a tombstone. */
-const erased = (table: ErasedTable) =>
-  table === 'attachments_raw'
-    ? `(${identity}) IN (${tombstones('feedback_raw')})`
-    : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
+/** The table with the tombstones that count for the rows of a table. */
+const tombstonesOf = (table: ErasedTable) => (table === 'attachments_raw' ? 'feedback_raw' : table)
+
+/** Selects the rows in a range that still have a payload although their record has a tombstone. */
+const erased = (table: ErasedTable, range: string) => {
+  const owner = tombstonesOf(table)
+  const isErased = `${range} AND (${keyOf(owner)}) IN (${tombstones(owner, range)})`
+  return table === owner ? `ver < ${tombstoneVer} AND ${isErased}` : isErased
+}
 
 /** A version is hidden if the visible one of its record belongs to another subject. */
-const hidden = (table: RecordTableName, condition: string) =>
-  `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
+const hidden = (table: RecordTableName, range: string, condition: string) =>
+  `ver < ${tombstoneVer} AND ${range} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}
-     WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${condition})
+     WHERE ${range} AND id IN (SELECT id FROM intake.${table} WHERE ${range} AND ${condition})
      GROUP BY ${identity}
      HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
 
 /**
  * Starts to delete the rows of all records that have a tombstone. If a subject is given, also
  * starts to delete the subject's hidden versions of records (see `hidden`). Resolves to the number
- * of these rows once the deletion has started; `untilDeleted` waits for its end.
+ * of these rows once the deletion has started, or at the deadline; `untilDeleted` waits for its end.
  */
-export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
+export async function startDeletion(
+  clickhouse: Sql,
+  wait: Wait,
+  subject?: Subject,
+): Promise<number> {
   let rows = 0
   // Each replica deletes the rows whose tombstones it has, so every replica must have all
   // tombstones.
   await syncReplicas(clickhouse, erasedTables)
-  for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
+  for (const table of erasedTables) {
+    for (const range of await divideRows(clickhouse, tombstonesOf(table), hasTombstone)) {
+      const condition = { sql: erased(table, range), params: {} }
+      rows += await maskRows(clickhouse, wait, { table, found: condition, removed: condition })
+    }
+  }
   // The device is part of the identity of a record. So a version of one device never hides a
   // version of another device.
-  if (subject === undefined || subject.kind === 'device') return rows
-  for (const table of recordTables) {
-    const { sql, params } = recordCondition(subject)
-    const found = await countRows(clickhouse, stored(table, hidden(table, sql)), params)
-    if (found === 0) continue
+  if (subject !== undefined && subject.kind !== 'device') {
+    const named = recordCondition(subject)
     const unnamed = mutationCondition(subject, randomUUID())
-    rows += await deleteRows(clickhouse, table, hidden(table, unnamed.sql), unnamed.params)
+    for (const table of recordTables) {
+      for (const range of await divideRows(clickhouse, table, named)) {
+        const found = { ...named, sql: hidden(table, range, named.sql) }
+        const removed = { ...unnamed, sql: hidden(table, range, unnamed.sql) }
+        rows += await maskRows(clickhouse, wait, { table, found, removed })
+      }
+    }
   }
+  for (const table of erasedTables) await removeMasked(clickhouse, table)
   return rows
 }
 
-async function deleteRows(
+/**
+ * Hides rows by a mask, which ClickHouse writes without the other columns. So a part with rows in
+ * many ranges is rewritten once, by `removeMasked`. Waits for the mask: ClickHouse does mutations
+ * that wait for each other at once, with the memory of all.
+ */
+async function maskRows(
   clickhouse: Sql,
-  table: ErasedTable,
-  where: string,
-  params: QueryParams = {},
+  wait: Wait,
+  rows: { table: ErasedTable; found: Condition; removed: Condition },
 ): Promise<number> {
-  const rows = await countRows(clickhouse, stored(table, where), params)
-  if (rows > 0) {
-    const remove = `DELETE WHERE ${where}
-       SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`
-    await clickhouse.command(alterStored(clickhouse, table, remove), params)
-  }
-  return rows
+  const { table, found, removed } = rows
+  if (performance.now() >= wait.deadline) return 0
+  const number = await countRows(clickhouse, stored(table, found.sql), found.params)
+  if (number === 0) return 0
+  const mask = `UPDATE _row_exists = 0 WHERE ${removed.sql}
+     SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`
+  await clickhouse.command(alterStored(clickhouse, table, mask), removed.params)
+  await untilRewritten(clickhouse, [storedTable(clickhouse, table)], wait)
+  return number
+}
+
+/** Starts to rewrite the parts with masked rows, also those of a run that was killed. */
+async function removeMasked(clickhouse: Sql, table: ErasedTable): Promise<void> {
+  const masked = await countRows(
+    clickhouse,
+    `FROM ${systemTable(clickhouse, 'parts')}
+     WHERE database = 'intake' AND table = {table:String} AND active AND has_lightweight_delete`,
+    { table: storedTable(clickhouse, table) },
+  )
+  if (masked === 0) return
+  const remove = 'APPLY DELETED MASK SETTINGS mutations_sync = 0'
+  await clickhouse.command(alterStored(clickhouse, table, remove))
 }
 
 const pollMs = 500
@@ -169,8 +213,11 @@ export async function countPayloads(
   receivedBefore: Date = new Date(),
 ): Promise<number> {
   let rows = 0
-  for (const table of erasedTables)
-    rows += await countRows(clickhouse, stored(table, erased(table)))
+  for (const table of erasedTables) {
+    for (const range of await divideRows(clickhouse, tombstonesOf(table), hasTombstone)) {
+      rows += await countRows(clickhouse, stored(table, erased(table, range)))
+    }
+  }
   if (subject === undefined) return rows
   const { sql, params } = recordCondition(subject)
   const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3, 'UTC')}`

@@ -3,7 +3,7 @@ import { countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
-import { erasedFeedback, spreadTombstones, writeTombstones } from './tombstones.ts'
+import { hasTombstone, spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, plural } from '@intake/runtime'
@@ -93,7 +93,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    report.objectsDeleted += await removeObjectsOf(services, erasedFeedback)
+    report.objectsDeleted += await removeObjectsOf(services, hasTombstone)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
   const examples: string[] = []
@@ -113,7 +113,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     await removeObjects()
     if (subject !== undefined) examples.push(...(await findExamples(clickhouse, subject)))
     await eraseExamples(clickhouse, examples)
-    report.rowsDeleted += await startDeletion(clickhouse, subject)
+    report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, subject)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a console may have stored a thumbnail that it began to make
     // before the tombstones were written.

@@ -125,14 +125,15 @@ async function* exportRows(
 }
 
 function recordPage(kind: string, table: RecordTableName, { sql }: Condition): string {
+  const theirs = `(${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})`
   return `'${kind}' AS kind,
     if((${identity}, ver) IN (
       SELECT ${identity}, max(ver) FROM intake.${table}
-      WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})
+      WHERE ${theirs}
       GROUP BY ${identity}
     ), 'visible', 'superseded') AS state, * EXCEPT (is_deleted)
     FROM intake.${table}
-    WHERE ver < ${tombstoneVer} AND ${sql} AND (${identity}) NOT IN (${tombstones(table)})`
+    WHERE ver < ${tombstoneVer} AND ${sql} AND (${identity}) NOT IN (${tombstones(table, theirs)})`
 }
 
 async function* pages(

@@ -1,6 +1,7 @@
-import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { identity, syncReplicas, tombstoneVer } from '@intake/schema'
 import { recountHours } from '../counts/recount.ts'
+import { divideRows } from './divide-rows.ts'
 import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
 
 export const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw'] as const
@@ -11,12 +12,17 @@ export type RecordTableName = (typeof recordTables)[number]
 /** The sorting key of each table, which identifies a row. */
 export const keyOf = (table: PayloadTable): string =>
   table === 'dead_letters_raw' ? `table, ${identity}` : identity
+const letterKey = keyOf('dead_letters_raw')
 const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
 
-export const tombstones = (table: PayloadTable): string =>
-  `SELECT ${keyOf(table)} FROM intake.${table} WHERE ver = ${tombstoneVer}`
+/** Selects all tombstones of a table. */
+export const hasTombstone: Condition = { sql: `ver = ${tombstoneVer}`, params: {} }
 
-type Sql = Pick<ClickHouse, 'insertSelect'>
+/** @param rows a condition: those among these */
+export const tombstones = (table: PayloadTable, rows: string): string =>
+  `SELECT ${keyOf(table)} FROM intake.${table} WHERE ${hasTombstone.sql} AND ${rows}`
+
+type Sql = Pick<ClickHouse, 'query' | 'insertSelect'>
 
 /**
  * Inserts a tombstone, which is an identity without a payload, for each record and dead letter of
@@ -30,27 +36,27 @@ export async function writeTombstones(
   await syncReplicas(clickhouse, payloadTables)
   const { sql, params } = recordCondition(subject)
   const inRecords = (table: RecordTableName) =>
-    insert(
+    insertDivided(
       clickhouse,
-      table,
-      `FROM intake.${table}
-       WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})
+      { into: table, of: table, rows: { sql, params } },
+      (_, related) => `FROM intake.${table} WHERE ${related}
        GROUP BY ${identity}
        HAVING max(ver) < ${tombstoneVer} AND argMax(${sql}, (ver, ${sql}))`,
-      params,
     )
   const logs = await inRecords('logs_raw')
   // So that a count that is newer than the marks was made without these records, on any replica.
   await syncReplicas(clickhouse, ['logs_raw'])
   await recountHours(clickhouse, { sql, params })
   const letters = deadLetterCondition(subject)
-  const deadLetters = await insert(
+  const deadLetters = await insertDivided(
     clickhouse,
-    'dead_letters_raw',
-    `FROM (SELECT DISTINCT ${keyOf('dead_letters_raw')} FROM intake.dead_letters_raw
-           WHERE is_deleted = 0 AND ${letters.sql}
-             AND (${keyOf('dead_letters_raw')}) NOT IN (${tombstones('dead_letters_raw')}))`,
-    letters.params,
+    {
+      into: 'dead_letters_raw',
+      of: 'dead_letters_raw',
+      rows: { ...letters, sql: `is_deleted = 0 AND ${letters.sql}` },
+    },
+    (mine, related) => `FROM (SELECT DISTINCT ${letterKey} FROM intake.dead_letters_raw
+       WHERE ${mine} AND (${letterKey}) NOT IN (${tombstones('dead_letters_raw', related)}))`,
   )
   return {
     logs,
@@ -68,52 +74,80 @@ export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0
   for (const table of recordTables) {
     const params = { kind: kindOf(table) }
-    await insert(
+    await insertDivided(
       clickhouse,
-      table,
-      `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days,
+      {
+        into: table,
+        of: 'dead_letters_raw',
+        rows: { sql: `ver = ${tombstoneVer} AND table = {kind:String}`, params },
+      },
+      (
+        erased,
+        related,
+      ) => `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days,
                (SELECT mapFromArrays(groupArray(bundle_identifier), groupArray(days))
                 FROM intake.application_retention FINAL WHERE kind = {kind:String}) AS own_days
              SELECT DISTINCT ${identity} FROM intake.dead_letters_raw
-             WHERE ver = ${tombstoneVer} AND table = {kind:String}
+             WHERE ${erased}
                AND bundle_identifier != '' AND time = UUIDv7ToDateTime(id, 'UTC')
                AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
                AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC')
                AND (kept_days = 0 OR time >= toStartOfMonth(now('UTC') - toIntervalDay(kept_days)))
                AND (own_days[bundle_identifier] = 0 OR time >= toStartOfDay(now('UTC') - toIntervalDay(own_days[bundle_identifier])))
-               AND (${identity}) NOT IN (SELECT ${identity} FROM intake.${table}))`,
-      params,
+               AND (${identity}) NOT IN (SELECT ${identity} FROM intake.${table} WHERE ${related}))`,
     )
-    letters += await insert(
+    letters += await insertDivided(
       clickhouse,
-      'dead_letters_raw',
-      `FROM (SELECT DISTINCT ${keyOf('dead_letters_raw')} FROM intake.dead_letters_raw
-             WHERE is_deleted = 0 AND table = {kind:String}
-               AND (${identity}) IN (${tombstones(table)})
-               AND (${keyOf('dead_letters_raw')}) NOT IN (${tombstones('dead_letters_raw')}))`,
-      params,
+      {
+        into: 'dead_letters_raw',
+        of: 'dead_letters_raw',
+        rows: { sql: 'is_deleted = 0 AND table = {kind:String}', params },
+      },
+      (open, related) => `FROM (SELECT DISTINCT ${letterKey} FROM intake.dead_letters_raw
+         WHERE ${open}
+           AND (${identity}) IN (${tombstones(table, related)})
+           AND (${letterKey}) NOT IN (${tombstones('dead_letters_raw', related)}))`,
     )
   }
   return letters
 }
 
-function insert(
-  clickhouse: Sql,
-  table: PayloadTable,
-  from: string,
-  params: QueryParams,
-): Promise<number> {
-  // The moment of the erasure, by which intake.deletions and exports find it.
-  const isRecord = table !== 'dead_letters_raw'
-  return clickhouse.insertSelect(
-    `INSERT INTO intake.${table} (${keyOf(table)}${isRecord ? ', received_at' : ''}, ver, is_deleted)
-     SELECT ${keyOf(table)}${isRecord ? ", now64(3, 'UTC')" : ''}, ${tombstoneVer}, 1 ${from}
-     SETTINGS max_partitions_per_insert_block = 0`,
-    params,
-  )
+interface Division {
+  /** The table that gets the tombstones. */
+  into: PayloadTable
+  /** The rows for which they are, and the table that has these. */
+  of: PayloadTable
+  rows: Condition
 }
 
-export const erasedFeedback: Condition = { sql: `ver = ${tombstoneVer}`, params: {} }
+/**
+ * Inserts tombstones range by range (`divideRows`). Resolves to their number.
+ *
+ * @param from a SELECT from its FROM on. Its arguments are the conditions of the rows in a range,
+ *   and of rows of any table that may have their identities: a range has more rows of others than
+ *   fit into memory.
+ */
+async function insertDivided(
+  clickhouse: Sql,
+  { into, of, rows }: Division,
+  from: (rows: string, related: string) => string,
+): Promise<number> {
+  // The moment of the erasure, by which intake.deletions and exports find it.
+  const isRecord = into !== 'dead_letters_raw'
+  let inserted = 0
+  for (const range of await divideRows(clickhouse, of, rows)) {
+    const some = `${range} AND ${rows.sql}`
+    const related = `${range} AND id IN (SELECT id FROM intake.${of} WHERE ${some})`
+    inserted += await clickhouse.insertSelect(
+      `INSERT INTO intake.${into} (${keyOf(into)}${isRecord ? ', received_at' : ''}, ver, is_deleted)
+       SELECT ${keyOf(into)}${isRecord ? ", now64(3, 'UTC')" : ''}, ${tombstoneVer}, 1
+       ${from(some, related)}
+       SETTINGS max_partitions_per_insert_block = 0`,
+      rows.params,
+    )
+  }
+  return inserted
+}
 
 /** Yields the ids of stored feedback by day (`YYYY-MM-DD`), one day at a time. */
 export async function* feedbackByDay(

@@ -1,0 +1,37 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import type { Condition } from './subject.ts'
+
+/** A set of so many identities takes about 110 MB of ClickHouse's memory. */
+const rowsMax = 500_000
+const hourMs = 3_600_000
+const hourOf = (time: string) => `toInt64(floor(toUnixTimestamp64Milli(${time}) / ${hourMs}))`
+
+/**
+ * Divides the rows that a condition selects into ranges of `time` with at most about 500,000 of
+ * them, so that a statement about one range fits into memory, however many there are. Resolves to the
+ * conditions of the ranges; to none if there are no rows.
+ */
+export async function divideRows(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  table: string,
+  { sql, params }: Condition,
+): Promise<string[]> {
+  const ranges = await clickhouse.query<{ first: number; last: number; rows: number }>(
+    `SELECT min(hour) AS first, max(hour) AS last, sum(hour_rows) AS rows
+     FROM (SELECT hour, hour_rows,
+             intDiv(sum(hour_rows) OVER (ORDER BY hour) - hour_rows, ${rowsMax}) AS place
+           FROM (SELECT ${hourOf('time')} AS hour, count() AS hour_rows
+                 FROM intake.${table} WHERE ${sql} GROUP BY hour))
+     GROUP BY place ORDER BY place`,
+    params,
+  )
+  return ranges.flatMap(({ first, last, rows }) => {
+    const range = `time >= ${instant(first)} AND time < ${instant(last + 1)}`
+    // One hour may have any number of rows, and one millisecond too.
+    const parts = Math.ceil(rows / rowsMax)
+    if (parts === 1) return [range]
+    return Array.from({ length: parts }, (_, k) => `${range} AND cityHash64(id) % ${parts} = ${k}`)
+  })
+}
+
+const instant = (hour: number) => `fromUnixTimestamp64Milli(${hour * hourMs}, 'UTC')`
