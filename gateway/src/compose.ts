@@ -13,21 +13,22 @@ import {
   type ObjectStore,
 } from '@intake/object-store'
 import { readOldestQueued, shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
-import {
-  createFrameProducer,
-  createJobSink,
-  createShardedProducer,
-  type JobSink,
-} from '@intake/queue/produce'
+import { createFrameProducer, createJobSink, createShardedProducer } from '@intake/queue/produce'
 import {
   connectRedis,
   createConnectionCheck,
   pollRedisState,
+  reportWhileConnected,
   startPresence,
-  type RedisPoll,
 } from '@intake/redis'
-import { limitRepeats, type Owner, systemClock } from '@intake/runtime'
-import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
+import { type Owner, systemClock } from '@intake/runtime'
+import {
+  createMetrics,
+  createWarning,
+  type Logger,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { createKeyLimiter } from './admission/key-limits.ts'
@@ -37,7 +38,7 @@ import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
 import { createFairReservations } from './identity/fair-reservations.ts'
-import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
+import { gatewayStatus } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
 import { OutcomeCounts } from './report/outcome-counts.ts'
 import { startOutcomeReports } from './report/outcome-reports.ts'
@@ -46,18 +47,15 @@ import { registerRedisMetrics } from './report/state-metrics.ts'
 
 const minute = 60_000
 const redisHelp = helpOf('redis_connection')
-const lostHelp = helpOf('redis_lost_its_data')
 
 interface Process {
   config: GatewayConfig
   log: Logger
   secrets: Secrets<typeof GatewayConfig>
+  /** Closes parts in reverse order, so each is created after those that it uses. */
   owner: Owner
   isDraining: () => boolean
 }
-
-/** The owner closes parts in reverse order, so each is created after those that it uses. */
-type Own = Owner['own']
 
 interface Gateway {
   app: FastifyInstance
@@ -74,101 +72,76 @@ export async function compose(gateway: Process): Promise<Gateway> {
   // It is opened only after the application accepts requests.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
   owner.add(() => admin?.close())
-  const tracing = await openTracing(gateway)
+  const tracing = await startTracing({ service: 'intake-gateway', config, log })
   owner.add(() => tracing?.close())
 
-  const store = openObjectStore(gateway, own)
+  const { objects, bucket } = openObjectStore(gateway)
   const redis = openRedis(gateway)
-  const queues = openQueues(gateway, redis, own)
-  const access = watchAccess(gateway, redis, queues, own)
+  const queues = openQueues(gateway, redis)
   const { redisPoll, ledger, shards } = queues
+  const access = watchAccess(gateway, redis, queues)
+  const { apiKeys, policy, limiter, queueShares } = access
   const outcomeCounts = new OutcomeCounts()
-  own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
-  own(reportPresence(redis, config))
+  reportToOthers(gateway, redis, { counts: outcomeCounts, producer: queues.outcomes })
 
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
   registerRedisMetrics(registry, { state: redisPoll.state, ledger })
+  const isStrict = config.REDIS_DURABILITY !== 'relaxed'
   const admission = createAdmission({
     state: redisPoll.state,
     ...(shards && { lostShards: shards.lost }),
-    overShare: access.queueShares.over,
-    strict: config.REDIS_DURABILITY !== 'relaxed',
-    clockSkewMaxMs: limits.clockSkewMaxMs,
+    overShare: queueShares.over,
+    isStrict,
   })
   const problems = own(
     startGatewayProblems({
-      redisConnection: redis.connection,
+      redisConnection: createConnectionCheck(redis.client),
       redisPoll,
       admission,
       ledger,
       ...access,
-      bucket: store.bucket,
-      isStrict: config.REDIS_DURABILITY !== 'relaxed',
+      bucket,
+      isStrict,
       log,
       metrics: registry,
     }),
   )
-  const attachments = measureAttachments(store.objects, registry, problems)
-  const { apiKeys, policy, limiter } = access
-  const ports = { apiKeys, policy, limiter, ...queues.ports, attachments }
+  const attachments = measureAttachments(objects, registry, problems)
   const { app, connections } = await buildApp({
     config,
-    ports,
+    ports: { apiKeys, policy, limiter, ...queues.ports, attachments },
     admission,
     problems,
     isDraining,
     metrics,
     registry,
     outcomeCounts,
-    queueShares: access.queueShares,
+    queueShares,
     log,
     tracing,
   })
-  const sources = {
+  const status = gatewayStatus({
     metrics,
     connections,
     connectionsMax: config.CONNECTIONS_MAX,
     redisState: redisPoll.state,
     ledger,
-    activeRules: () => access.policy.rules().active,
+    activeRules: () => policy.rules().active,
     queueShards: () => ({ count: config.QUEUE_SHARDS, unused: shards?.unused() ?? [] }),
-  }
+  })
   async function startAdmin() {
     admin = await startAdminServer({
       host: config.ADMIN_HOST,
       port: config.GATEWAY_ADMIN_PORT,
-      routes: routesOfAdmin({ problems, metrics: registry, isDraining }, sources),
+      routes: adminRoutes({ service: 'gateway', problems, metrics: registry, isDraining, ...status }),
     })
     return admin
   }
   return { app, startAdmin, problems, leave: () => connections.leave() }
 }
 
-const routesOfAdmin = (
-  of: Pick<Parameters<typeof adminRoutes>[0], 'problems' | 'metrics' | 'isDraining'>,
-  sources: Parameters<typeof gatewayFacts>[0],
-) =>
-  adminRoutes({
-    ...of,
-    service: 'gateway',
-    notes: () => gatewayNotes(sources),
-    facts: () => gatewayFacts(sources),
-    scaling: () => gatewayScaling(sources),
-  })
-
-function openTracing({ config, log }: Process) {
-  return startTracing({
-    service: 'intake-gateway',
-    config,
-    onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/problems.md#traces_lost'
-      log.warn({ err, omitted, help }, 'traces could not be sent')
-    }),
-  })
-}
-
-function openObjectStore({ config, secrets }: Process, own: Own) {
+function openObjectStore({ config, secrets, owner: { own } }: Process) {
   const objects = own(
     createObjectStore({
       ...objectStoreSettings(config),
@@ -204,30 +177,21 @@ function measureAttachments(
 
 /** Opens the main connection. Records and reservations that replicas must confirm use others. */
 function openRedis({ config, log, secrets, owner }: Process) {
-  const onError = limitRepeats((err, omitted) =>
-    log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
-  )
+  const onError = createWarning(log, redisHelp, 'Redis connection failed')
   const client = connectRedis({ url: secrets.follow('REDIS_URL'), role: 'producer', onError })
   owner.add(() => client.disconnect())
   if (config.REDIS_DURABILITY === 'asserted') {
     const help = helpOf('redis_could_lose_records')
     log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
   }
-  /** When Redis is down, the connection already reports that. */
-  function warnWhileConnected(message: string) {
-    const warn = limitRepeats((err, omitted) =>
-      log.warn({ err, omitted, help: redisHelp }, message),
-    )
-    return (error: unknown) => {
-      if (client.status === 'ready') warn(error)
-    }
-  }
-  return { client, onError, connection: createConnectionCheck(client), warnWhileConnected }
+  const warnWhileConnected = (message: string) =>
+    reportWhileConnected(client, createWarning(log, redisHelp, message))
+  return { client, onError, warnWhileConnected }
 }
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
+function openQueues({ config, secrets, owner: { own } }: Process, redis: OpenRedis) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
   const shardTags = shardNumbers.map(shardPrefix)
@@ -259,13 +223,30 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
       onError: warnWhileConnected('the reservations could not be read'),
     }),
   )
-  const open = (kind: QueueName, shard = 0) => {
-    const sink = createJobSink({ ...connections[kind], kind, shard })
-    own({ close: () => sink.close() })
-    return sink
+  const open = (kind: QueueName, shard = 0) =>
+    own(createJobSink({ ...connections[kind], kind, shard }))
+
+  /** Spreads log events over the shards of `QUEUE_SHARDS`; only installations with several do so. */
+  function openShards() {
+    const failed = 'a shard of the queue cannot be reached; the others get its frames'
+    const health = own(
+      startShardHealth({
+        redis: client,
+        shards: shardNumbers.length,
+        onError: warnWhileConnected(failed),
+      }),
+    )
+    const isUsable = (shard: number) =>
+      health.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
+    const sinks = shardNumbers.map((shard) => open('logs', shard))
+    return {
+      lost: health.lost,
+      unused: () => shardNumbers.filter((shard) => !isUsable(shard)),
+      producer: createShardedProducer({ sinks, isUsable }),
+    }
   }
-  const shards =
-    config.QUEUE_SHARDS > 1 ? openShards(shardNumbers, { redis, redisPoll, own, open }) : undefined
+
+  const shards = config.QUEUE_SHARDS > 1 ? openShards() : undefined
   const idempotency = createIdempotencyStore({ reserve: connections.reserve, ledger })
   return {
     redisPoll,
@@ -284,50 +265,18 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   }
 }
 
-/** Spreads log events over the shards of `QUEUE_SHARDS`; only installations with several do so. */
-function openShards(
-  numbers: readonly number[],
-  options: {
-    redis: OpenRedis
-    redisPoll: RedisPoll
-    own: Own
-    open: (kind: QueueName, shard: number) => JobSink
-  },
-) {
-  const { redis, redisPoll, own, open } = options
-  const health = own(
-    startShardHealth({
-      redis: redis.client,
-      shards: numbers.length,
-      onError: redis.warnWhileConnected(
-        'a shard of the queue cannot be reached; the others get its frames',
-      ),
-    }),
-  )
-  const isUsable = (shard: number) =>
-    health.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
-  const sinks = numbers.map((shard) => open('logs', shard))
-  return {
-    lost: health.lost,
-    unused: () => numbers.filter((shard) => !isUsable(shard)),
-    producer: createShardedProducer({ sinks, isUsable }),
-  }
-}
-
 /** While Redis is down, the gateway uses the values that it has already read. */
 function watchAccess(
-  { config, log }: Process,
-  redis: OpenRedis,
-  { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,
-  own: Own,
+  { config, log, owner: { own } }: Process,
+  { client, warnWhileConnected }: OpenRedis,
+  { redisPoll, shardNumbers }: Pick<ReturnType<typeof openQueues>, 'redisPoll' | 'shardNumbers'>,
 ) {
-  const { client, warnWhileConnected } = redis
   /**
    * Such an entry affects only the API key, the retention or the rule that it describes. The names
    * of the entries reveal nothing of their content.
    */
   function warnOfUnreadable(what: string) {
-    const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))
+    const warn = createWarning(log, helpOf('redis_lost_its_data'), what)
     return (names: string[]) => warn(new Error(names.join(', ')))
   }
   const apiKeys = own(
@@ -355,12 +304,7 @@ function watchAccess(
       ),
     }),
   )
-  const limiter = createKeyLimiter({
-    config,
-    counters,
-    clock: systemClock,
-    wallMs: Date.now,
-  })
+  const limiter = createKeyLimiter({ config, counters, clock: systemClock, wallMs: Date.now })
   const queueShares = own(
     startQueueShares({
       redis: client,
@@ -375,30 +319,29 @@ function watchAccess(
   return { apiKeys, policy, limiter, queueShares }
 }
 
-function reportPresence({ client, warnWhileConnected }: OpenRedis, config: GatewayConfig) {
-  return startPresence({
-    redis: client,
-    service: 'gateway',
-    url: publicUrlOf(config),
-    settings: digestShared(GatewayConfig, config),
-    onError: warnWhileConnected('this gateway could not report that it runs'),
-  })
-}
-
-function reportOutcomes(
-  { log }: Process,
-  { warnWhileConnected }: OpenRedis,
-  producer: Parameters<typeof startOutcomeReports>[0]['producer'],
-  counts: Parameters<typeof startOutcomeReports>[0]['counts'],
-) {
-  return startOutcomeReports({
-    counts,
-    producer,
-    onError: warnWhileConnected('outcome counts could not be sent; they will be sent again'),
-    onLost: (err, records) =>
-      log.error(
-        { err, records, help: redisHelp },
-        'the last outcome counts could not be sent: their records are missing from the outcome counts',
-      ),
-  })
+function reportToOthers(
+  { config, log, owner: { own } }: Process,
+  { client, warnWhileConnected }: OpenRedis,
+  outcomes: Pick<Parameters<typeof startOutcomeReports>[0], 'counts' | 'producer'>,
+): void {
+  own(
+    startOutcomeReports({
+      ...outcomes,
+      onError: warnWhileConnected('outcome counts could not be sent; they will be sent again'),
+      onLost: (err, records) =>
+        log.error(
+          { err, records, help: redisHelp },
+          'the last outcome counts could not be sent: their records are missing from the outcome counts',
+        ),
+    }),
+  )
+  own(
+    startPresence({
+      redis: client,
+      service: 'gateway',
+      url: publicUrlOf(config),
+      settings: digestShared(GatewayConfig, config),
+      onError: warnWhileConnected('this gateway could not report that it runs'),
+    }),
+  )
 }

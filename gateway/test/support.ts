@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
 import { GatewayConfig } from '@intake/config'
-import { limits, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
+import type { ErrorCode, IntakeError, RecordKind } from '@intake/contract'
 import { refusalsOf, type OperationId } from '@intake/contract/openapi'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
@@ -166,8 +166,7 @@ export async function startGateway(
     admission: createAdmission({
       state: () => state,
       ...(options.overShare && { overShare: options.overShare }),
-      strict: true,
-      clockSkewMaxMs: limits.clockSkewMaxMs,
+      isStrict: true,
       wallMs,
     }),
     wallMs,

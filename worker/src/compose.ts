@@ -6,8 +6,14 @@ import { startAdminServer } from '@intake/http-edge'
 import { readShards, type QueueName } from '@intake/queue'
 import { createJobSource, createShardedSource } from '@intake/queue/consume'
 import { connectRedis, whileConnected } from '@intake/redis'
-import { limitRepeats, type Owner } from '@intake/runtime'
-import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
+import type { Owner } from '@intake/runtime'
+import {
+  createMetrics,
+  createWarning,
+  type Logger,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createFeedbackAnnouncer } from './deliver/announce-feedback.ts'
 import { createRefusalRuns } from './deliver/refusal-run.ts'
@@ -28,14 +34,7 @@ const redisHelp = helpOf('redis_connection')
 /** The owner closes in reverse order: first the loops, then the admin port, then connections. */
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
-  const tracing = await startTracing({
-    service: 'intake-worker',
-    config,
-    onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/problems.md#traces_lost'
-      log.warn({ err, omitted, help }, 'traces could not be sent')
-    }),
-  })
+  const tracing = await startTracing({ service: 'intake-worker', config, log })
   owner.add(() => tracing?.close())
   const registry = createMetrics()
   const connections = connect(context)
@@ -85,9 +84,7 @@ function connect({ config, log, secrets, owner }: Context) {
   const redis = connectRedis({
     url: secrets.follow('REDIS_URL'),
     role: 'consumer',
-    onError: limitRepeats((err, omitted) =>
-      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
-    ),
+    onError: createWarning(log, redisHelp, 'Redis connection failed'),
   })
   owner.add(() => redis.disconnect())
   const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
@@ -100,9 +97,7 @@ function connect({ config, log, secrets, owner }: Context) {
   })
   owner.add(() => clickhouse.close())
   // Shared by all queues of one Redis, so that an outage is logged once, not once per queue.
-  const onQueueError = limitRepeats((err, omitted) =>
-    log.warn({ err, omitted, help: redisHelp }, 'queue error'),
-  )
+  const onQueueError = createWarning(log, redisHelp, 'queue error')
   return { redis, clickhouse, onQueueError }
 }
 

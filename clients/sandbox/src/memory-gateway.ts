@@ -1,5 +1,4 @@
 import { GatewayConfig } from '@intake/config'
-import { limits } from '@intake/contract'
 import {
   buildApp,
   createAdmission,
@@ -68,8 +67,7 @@ export async function buildMemoryGateway(options: {
     ports: { ...ports, limiter },
     admission: createAdmission({
       state: () => ({ ...memoryState, memoryUsed: bytes() / recordBytesMax }),
-      strict: true,
-      clockSkewMaxMs: limits.clockSkewMaxMs,
+      isStrict: true,
       wallMs,
     }),
     problems: { present: () => [], note: () => undefined },

@@ -33,7 +33,7 @@ export const nobody: OverShare = { logs: new Set(), feedback: new Set() }
  * frames
  * @param options.overShare the API keys that are over their share of the queue for records of a
  * kind; default: none
- * @param options.strict whether to refuse records while Redis is configured so that it could lose
+ * @param options.isStrict whether to refuse records while Redis is configured so that it could lose
  * confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
@@ -41,8 +41,7 @@ export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
   overShare?: OverShare
-  strict: boolean
-  clockSkewMaxMs: number
+  isStrict: boolean
   wallMs?: () => number
 }) {
   const { overShare = nobody } = options
@@ -82,7 +81,7 @@ export function createAdmission(options: {
       const isUnusable =
         problems.redis_connection !== undefined || problems.redis_lost_its_data !== undefined
       const isRisky = problems.redis_could_lose_records !== undefined
-      if (!isUnusable && !(isRisky && options.strict)) return
+      if (!isUnusable && !(isRisky && options.isStrict)) return
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
     /**
@@ -145,7 +144,7 @@ function describeSkew({ nowMs, skewMs, isOutOfRange }: CheckedTime): string | un
   return `the clock of this gateway is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of Redis`
 }
 
-const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
+const { recordTimeMs, eventAgeMs, eventAheadMs, clockSkewMaxMs } = limits
 
 /**
  * Reads the wall clock of this process and checks two things: whether it differs from Redis's clock
@@ -161,11 +160,10 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * @param options.clock the monotonic clock to which the reading of Redis's clock refers
  */
 export function createSkewGauge(options: {
-  clockSkewMaxMs: number
   wallMs?: () => number
   clock?: Pick<Clock, 'now'>
 }): (state: Pick<RedisState, 'clock'> | undefined) => CheckedTime {
-  const { clockSkewMaxMs, wallMs = Date.now, clock = systemClock } = options
+  const { wallMs = Date.now, clock = systemClock } = options
   let isSkewed = false
 
   return (state) => {

@@ -15,8 +15,15 @@ interface Sources {
   queueShards: () => { count: number; unused: number[] }
 }
 
+/** What the admin port says of a gateway besides its problems, read at each request. */
+export const gatewayStatus = (sources: Sources) => ({
+  notes: () => gatewayNotes(sources),
+  facts: () => gatewayFacts(sources),
+  scaling: () => gatewayScaling(sources),
+})
+
 /** Returns `/status` without the problems. Null means: not known yet. */
-export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
+function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
   const state = sources.redisState()
@@ -50,7 +57,7 @@ function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | '
   return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
-export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
+function gatewayNotes({ redisState }: Sources): Record<string, string> {
   if (!redisState()?.isDurabilityAsserted) return {}
   return {
     redis_durability:
@@ -59,7 +66,7 @@ export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Recor
 }
 
 /** Returns what an autoscaler needs. `load` is the requests in flight per allowed connection. */
-export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
+function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
   const { inFlight } = connections.counts()
   const { acceptedPerSecond } = metrics.rates()
   return {

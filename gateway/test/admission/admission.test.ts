@@ -3,7 +3,7 @@ import { createAdmission } from '../../src/admission/admission.ts'
 import { sendText } from '../forms.ts'
 import { logBody, sendLog, soundState, startGateway } from '../support.ts'
 
-const relaxed = { strict: false, clockSkewMaxMs: 5_000 }
+const relaxed = { isStrict: false }
 
 t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later', async (t) => {
   let memoryUsed = 0

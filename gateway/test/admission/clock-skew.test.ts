@@ -16,7 +16,6 @@ function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
   const clockOf = createSkewGauge({
-    clockSkewMaxMs: 5_000,
     wallMs: () => startMs + at.elapsedMs + at.offMs,
     clock: { now: () => at.elapsedMs },
   })
@@ -62,8 +61,7 @@ function admissionAt(at: { nowMs: number }, redisMs = () => at.nowMs) {
       ...soundState,
       clock: { offsetMs: redisMs() - performance.now(), errorMs: 0 },
     }),
-    strict: true,
-    clockSkewMaxMs: 5_000,
+    isStrict: true,
     wallMs: () => at.nowMs,
   })
 }

@@ -16,6 +16,13 @@ export function whileConnected<Args extends unknown[], Result>(
   }
 }
 
+/** Leaves out what fails while there is no connection, because the connection reports that itself. */
+export const reportWhileConnected =
+  <Failure>(redis: Pick<Redis, 'status'>, report: (error: Failure) => void) =>
+  (error: Failure): void => {
+    if (redis.status === 'ready') report(error)
+  }
+
 /** Returns a function that says why there is no connection, in words for an operator. */
 export function createConnectionCheck(redis: Redis): () => string | undefined {
   let lastError: Error | undefined

@@ -1,5 +1,5 @@
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
-export { createConnectionCheck, whileConnected } from './connection-check.ts'
+export { createConnectionCheck, reportWhileConnected, whileConnected } from './connection-check.ts'
 export { createExamination, type Examination } from './examination.ts'
 export * from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'

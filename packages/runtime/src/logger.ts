@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { pino, type DestinationStream, type Logger } from 'pino'
 import type { build as buildPretty } from 'pino-pretty'
+import { limitRepeats } from './limit-repeats.ts'
 import { visibleJson, visibleText } from './visible-text.ts'
 
 export type { Logger }
@@ -49,6 +50,10 @@ function jsonLines(): DestinationStream {
   let stream = open()
   return { write: (line) => void stream.write(line) }
 }
+
+/** Returns a function that logs errors as warnings, and of repeated ones only the number. */
+export const createWarning = (log: Pick<Logger, 'warn'>, help: string, message: string) =>
+  limitRepeats((err, omitted) => log.warn({ err, omitted, help }, message))
 
 interface DescribedError {
   type: string

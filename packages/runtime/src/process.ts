@@ -1,4 +1,4 @@
-export { createLogger, type Logger } from './logger.ts'
+export { createLogger, createWarning, type Logger } from './logger.ts'
 export {
   addCounter,
   addGauge,

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { startOtlpCollector, type OtlpCollector } from '@intake/test-kit/otlp-collector'
 import { until } from '@intake/test-kit/until'
+import type { Logger } from '@intake/runtime/process'
 import { startTracing, type Tracing } from '@intake/tracing'
 
 setFlagsFromString('--expose-gc')
@@ -10,6 +11,10 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 const request = { method: 'POST', route: '/api/log', id: 'r' }
 const response = { status: 201, apiKeyId: 'key' }
+
+const logOf = (onError: (error: unknown) => void): Pick<Logger, 'warn'> => ({
+  warn: ({ err }: { err: unknown }) => onError(err),
+})
 
 /** Starts tracing with the standard environment variables, as the services do. */
 async function start(t: Test, env: Record<string, string>) {
@@ -26,7 +31,7 @@ async function start(t: Test, env: Record<string, string>) {
       OTEL_TRACES_EXPORTER: 'otlp',
       OTEL_EXPORTER_OTLP_ENDPOINT: env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '',
     },
-    onError: (error) => void errors.push(String(error)),
+    log: logOf((error) => void errors.push(String(error))),
   })) as Tracing
   return { tracing, errors }
 }
@@ -150,7 +155,7 @@ t.test('a collector that is not there is reported', async (t) => {
 
 t.test('nothing is started when traces are off', async (t) => {
   const config = { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: '' } as const
-  t.equal(await startTracing({ service: 'test', config, onError: () => t.fail() }), undefined)
+  t.equal(await startTracing({ service: 'test', config, log: logOf(() => t.fail()) }), undefined)
 })
 
 t.test('the collector may be known from the file of a secret only', async (t) => {
@@ -161,7 +166,7 @@ t.test('the collector may be known from the file of a secret only', async (t) =>
     OTEL_TRACES_EXPORTER: 'otlp',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   } as const
-  const tracing = (await startTracing({ service: 'test', config, onError: () => {} }))!
+  const tracing = (await startTracing({ service: 'test', config, log: logOf(() => {}) }))!
   tracing.startRequest(request)!.end(response)
   await tracing.close()
   await untilReceived(collector, 1)

@@ -13,13 +13,14 @@ import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/record
 import {
   createConnectionCheck,
   readInstallation,
+  reportWhileConnected,
   startPresence,
   startReports,
   whileConnected,
   type Redis,
 } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
-import type { Logger, Registry } from '@intake/runtime/process'
+import { createWarning, type Logger, type Registry } from '@intake/runtime/process'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
@@ -81,21 +82,16 @@ export function startWatch(options: WatchOptions): Watch {
     startBacklogMonitor({
       readBacklogs,
       mayTake: isConfirmed,
-      onError(error) {
-        // Another log line already reports a missing connection.
-        if (redis.status === 'ready') onQueueError(error)
-      },
+      onError: reportWhileConnected(redis, onQueueError),
     }),
   )
   registerBacklogMetrics(registry, backlogs)
   const stored = own(watchStored(options))
   registerStoredStateMetrics(registry, stored)
-  const onReportError = limitRepeats((err, omitted) => {
-    // Another log line already reports a missing connection.
-    if (redis.status !== 'ready') return
-    const help = helpOf('redis_connection')
-    log.warn({ err, omitted, help }, 'this worker could not report that it runs')
-  })
+  const onReportError = reportWhileConnected(
+    redis,
+    createWarning(log, helpOf('redis_connection'), 'this worker could not report that it runs'),
+  )
   const settings = digestShared(WorkerConfig, config)
   own(startPresence({ redis, service: 'worker', settings, onError: onReportError }))
   const mainTags = [shardPrefix(0)]
@@ -107,9 +103,7 @@ export function startWatch(options: WatchOptions): Watch {
       readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
       store: clickhouse,
       clockSkewMaxMs: limits.clockSkewMaxMs,
-      onError: limitRepeats((err, omitted) =>
-        log.warn({ err, omitted, help: helpOf('watermark') }, 'the watermark could not be stored'),
-      ),
+      onError: createWarning(log, helpOf('watermark'), 'the watermark could not be stored'),
     }),
   )
   const problems = own(
