@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readInstallationHash, type Redis } from '@intake/redis'
+import { tryJson } from '@intake/runtime'
 import { addField, removeFields, type ChangedHash } from './change.ts'
 
 /** What an operator has decided, as JSON in a hash under its id. An entry never changes. */
@@ -52,12 +53,7 @@ export async function removeEntry<Parsed extends object>(
 
 /** Reads the JSON of an entry that any version may have written: only what all have is checked. */
 export function parseEntry(kind: Kind, json: string): Entry | undefined {
-  let entry: Partial<Entry>
-  try {
-    entry = Object(JSON.parse(json)) as Partial<Entry>
-  } catch {
-    return undefined
-  }
+  const entry = Object(tryJson(json)) as Partial<Entry>
   const { id, createdAt, createdBy } = entry
   const isId = typeof id === 'string' && new RegExp(`^${kind}_[\\da-f]{12}$`).test(id)
   const isWhole = isId && typeof createdAt === 'string' && typeof createdBy === 'string'

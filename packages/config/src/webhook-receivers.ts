@@ -1,4 +1,5 @@
 import { bundlePattern } from '@intake/contract'
+import { tryJson } from '@intake/runtime'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 
@@ -106,14 +107,8 @@ function findListProblems(rows: unknown): string[] {
 }
 
 /** Returns what the JSON contains; null if it is no JSON, undefined if it is not set. */
-function parseRows(json: string | undefined): unknown {
-  if (json === undefined) return undefined
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}
+const parseRows = (json: string | undefined): unknown =>
+  json === undefined ? undefined : (tryJson(json) ?? null)
 
 const secretTextMin = 16
 const secretBytesMin = 24

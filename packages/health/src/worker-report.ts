@@ -1,3 +1,4 @@
+import { tryJson } from '@intake/runtime'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 
@@ -25,10 +26,6 @@ export type WorkerReport = Static<typeof WorkerReport>
 
 /** Parses a report; undefined if another version of Intake wrote it in another form. */
 export function parseWorkerReport(text: string): WorkerReport | undefined {
-  try {
-    const report: unknown = JSON.parse(text)
-    return Value.Check(WorkerReport, report) ? report : undefined
-  } catch {
-    return undefined
-  }
+  const report = tryJson(text)
+  return Value.Check(WorkerReport, report) ? report : undefined
 }

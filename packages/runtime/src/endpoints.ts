@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { endpointsFile } from './endpoints-file.ts'
+import { tryJson } from './try-json.ts'
 
 const pid = Type.Union([Type.Integer(), Type.Null()], {
   description: 'Null if the process is not part of the stack, or is being restarted.',
@@ -44,16 +45,8 @@ export type Endpoints = Static<typeof Endpoints>
 export function readEndpoints(dataDir: string): Endpoints | undefined {
   const file = endpointsFile(dataDir)
   if (!existsSync(file)) return undefined
-  const endpoints = parse(readFileSync(file, 'utf8'))
+  const endpoints = tryJson(readFileSync(file, 'utf8'))
   if (endpoints === undefined) throw new Error(`${file} is damaged: start the stack again.`)
   if (Value.Check(Endpoints, endpoints)) return endpoints
   throw new Error(`${file} was written by another version of Intake.`)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -18,6 +18,7 @@ export {
   type Traits,
 } from './secret-files.ts'
 export { sha256InTurns } from './sha256-in-turns.ts'
+export { tryJson } from './try-json.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
 export {

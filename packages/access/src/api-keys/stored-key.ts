@@ -1,4 +1,5 @@
 import { parseOrigin } from '@intake/contract'
+import { tryJson } from '@intake/runtime'
 import { isLimit, keyLimitNames, type KeyLimits } from './key-limits.ts'
 
 /** A stored key. The secret is shown once, at creation; only its hash is stored. */
@@ -31,8 +32,8 @@ export function printKey(key: ApiKey): string {
  * missing: it could allow too much, such as every application. Fields of a later version are kept.
  */
 export function parseKey(json: string): ApiKey | undefined {
-  const entry = parseEntry(json)
-  if (entry === undefined || !hasFirstFields(entry)) return undefined
+  const entry = Object(tryJson(json)) as Entry
+  if (!hasFirstFields(entry)) return undefined
   const { origins = [], limits = {}, suspendedAt = null } = entry
   if (!areOrigins(origins) || !areLimits(limits) || !isTimeOrNull(suspendedAt)) return undefined
   const revokedAt = suspendedAt === null ? entry.revokedAt : null
@@ -41,15 +42,6 @@ export function parseKey(json: string): ApiKey | undefined {
 
 type Entry = Partial<Record<keyof ApiKey, unknown>>
 type FirstFields = 'id' | 'name' | 'bundleIdentifiers' | 'createdAt' | 'expiresAt' | 'revokedAt'
-
-function parseEntry(json: string): Entry | undefined {
-  try {
-    const entry: unknown = JSON.parse(json)
-    return typeof entry === 'object' && entry !== null ? entry : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** Whether all fields that every version of Intake writes are present and valid. */
 function hasFirstFields(entry: Entry): entry is Entry & Pick<ApiKey, FirstFields> {

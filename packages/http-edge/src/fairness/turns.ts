@@ -19,10 +19,13 @@ export interface Turns {
    * For work in the thread pool, of which one piece runs at a time. More threads would take the CPU
    * from the event loop. The promise of the work must settle in any case.
    */
-  takePooled: <Result>(account: string, work: () => Promise<Result>) => Promise<Result>
+  takePooled: TakeTurnOf
 }
 
-type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
+type TakeTurnOf = <Result>(
+  account: string,
+  work: () => Result | Promise<Result>,
+) => Promise<Result>
 
 /** After a piece of work of at most this duration, the next piece starts at once. */
 const shortMs = 5
@@ -35,16 +38,27 @@ const pauseMsMax = 200
  * work.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
-  return { take: createQueue(clock), takeLong: createQueue(clock), takePooled: createPool() }
+  return { take: createQueue(clock), takeLong: createQueue(clock), takePooled: createQueue() }
 }
 
-function createPool(): Turns['takePooled'] {
+/** @param clock measures the work on the event loop; undefined for work in the thread pool */
+function createQueue(clock?: Clock): TakeTurnOf {
   const waiting = createRoundRobin<() => Promise<void>>()
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
-    for (let work = waiting.next(); work !== undefined; work = waiting.next()) await work()
+    for (let work = waiting.next(); work !== undefined; work = waiting.next()) {
+      if (clock === undefined) {
+        await work()
+        continue
+      }
+      await new Promise<void>((resolve) => clock.setImmediate(resolve))
+      const from = clock.now()
+      void work()
+      const ms = clock.now() - from
+      if (ms > shortMs) await pause(Math.min(ms, pauseMsMax), { clock })
+    }
     isRunning = false
   }
 
@@ -57,36 +71,6 @@ function createPool(): Turns['takePooled'] {
           reject(error)
         }
       })
-      if (!isRunning) void run()
-    })
-}
-
-function createQueue(clock: Clock): TakeTurnOf {
-  const waiting = createRoundRobin<() => void>()
-  let isRunning = false
-
-  async function run(): Promise<void> {
-    isRunning = true
-    for (let work = waiting.next(); work !== undefined; work = waiting.next()) {
-      await new Promise<void>((resolve) => clock.setImmediate(resolve))
-      const from = clock.now()
-      work()
-      const ms = clock.now() - from
-      if (ms > shortMs) await pause(Math.min(ms, pauseMsMax), { clock })
-    }
-    isRunning = false
-  }
-
-  return (account, work) =>
-    new Promise((resolve, reject) => {
-      const settle = () => {
-        try {
-          resolve(work())
-        } catch (error) {
-          reject(error)
-        }
-      }
-      waiting.add(account, settle)
       if (!isRunning) void run()
     })
 }
