@@ -34,7 +34,7 @@ import { createApiCors } from './admission/cors.ts'
 import type { QueueShares } from './admission/queue-shares.ts'
 import { createAddressLimit } from './admission/sketch-limits.ts'
 import { createByteBudget, createShares, type ByteBudget } from './body/byte-budget.ts'
-import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
+import { GroupCommit } from './commit/group-commit.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
 import { createStartEnqueue } from './commit/trace-enqueue.ts'
 import { answerFrameworkErrors, errorHandler, refuseAtEdge } from './errors/error-handler.ts'
@@ -205,10 +205,11 @@ function createFastify(
 }
 
 function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
-  const { ports, metrics, tracing, queueShares, clock = systemClock } = options
+  const { ports, metrics, tracing, queueShares } = options
+  const { clock = systemClock, wallMs = Date.now } = options
   const loopUtilization = createLoopUtilization(clock)
   const commit = (kind: RecordKind) =>
-    createGroupCommit({
+    new GroupCommit({
       producer: ports.queues[kind],
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
@@ -217,7 +218,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       shares: queueShares,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
-      ...(options.wallMs && { wallMs: options.wallMs }),
+      wallMs,
     })
   return { logs: commit('logs'), feedback: commit('feedback') }
 }

@@ -85,7 +85,7 @@ export function createGateway(options: {
               clock,
             })
           : code.produce.createFrameProducer({ sink: open(0), clock })
-      return code.groupCommit.createGroupCommit({
+      return new code.groupCommit.GroupCommit({
         producer,
         kind,
         loopUtilization: () => 0,

@@ -1,24 +1,10 @@
 import { IntakeError, type RecordKind } from '@intake/contract'
-import { systemClock, type Clock } from '@intake/runtime'
+import type { Clock } from '@intake/runtime'
 import { shareUsedUp } from '../admission/admission.ts'
 import type { QueueShares } from '../admission/queue-shares.ts'
 import type { Row } from '../record/row.ts'
 import { mayBeStored } from './may-be-stored.ts'
 import { createStoreFrame, divideBytes, type StoredFrame } from './store-frame.ts'
-
-export interface GroupCommit {
-  /**
-   * Resolves when all rows of a request are on stable storage.
-   *
-   * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable`, `queue_full` (certainly none is stored),
-   * `outcome_unknown` (some may be stored, or stored too long after their arrival), or
-   * `internal_error` on a fault of this program
-   */
-  append(rows: readonly Row[], deadline: number): Promise<void>
-  /** Resolves when all appended rows have settled. */
-  close(): Promise<void>
-}
 
 /** The rows of one request, which waits for all of them with one promise. */
 interface Appended {
@@ -53,11 +39,21 @@ const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
 
 interface Options {
+  kind: RecordKind
+  /** The share of time in which this process is busy, 0 to 1. */
   loopUtilization: () => number
+  /**
+   * The maximum time from the arrival of a row to its storage. A row that took longer is not
+   * acknowledged, because the watermark of the views may already be later than its arrival.
+   */
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
-  kind: RecordKind
+  /**
+   * What is stored, to which each stored frame is added, and the keys whose rows are refused unless
+   * a frame has taken one of the same request; undefined if keys have no shares.
+   */
   shares?: Pick<QueueShares, 'unsent' | 'over'> | undefined
+  /** The clock to which `receivedAtMs` of rows refers, in milliseconds since 1970. */
   wallMs: () => number
   clock: Clock
 }
@@ -68,31 +64,8 @@ interface Options {
  * next frame takes the rows that have arrived before it starts. So under load frames become larger,
  * not more frequent. All rows of a frame belong to one partition; rows of other partitions wait for
  * a later frame.
- *
- * @param options.loopUtilization share of time in which this process is busy, 0 to 1
- * @param options.acceptanceMsMax the maximum time from the arrival of a row to its storage. A row
- * that took longer is not acknowledged, because the watermark of the views may already be later
- * than its arrival
- * @param options.onStored called for each stored frame
- * @param options.kind the kind of the records
- * @param options.shares what is stored, to which each stored frame is added, and the keys whose rows
- * are refused unless a frame has taken one of the same request; undefined if keys have no shares
- * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
- * 1970
  */
-export function createGroupCommit(
-  options: Omit<Options, 'wallMs' | 'clock'> &
-    Omit<Parameters<typeof createStoreFrame>[0], 'wallMs'> & {
-      wallMs?: () => number
-      clock?: Clock
-    },
-): GroupCommit {
-  const { clock = systemClock, wallMs = Date.now } = options
-  const storeFrame = createStoreFrame({ ...options, wallMs })
-  return new Commit({ ...options, clock, wallMs }, storeFrame)
-}
-
-class Commit implements GroupCommit {
+export class GroupCommit {
   readonly #options: Options
   readonly #storeFrame: ReturnType<typeof createStoreFrame>
   #waiting: Waiting[] = []
@@ -101,11 +74,19 @@ class Commit implements GroupCommit {
   #nextStart = 0
   readonly #inFlight = new Set<Promise<void>>()
 
-  constructor(options: Options, storeFrame: ReturnType<typeof createStoreFrame>) {
+  constructor(options: Options & Parameters<typeof createStoreFrame>[0]) {
     this.#options = options
-    this.#storeFrame = storeFrame
+    this.#storeFrame = createStoreFrame(options)
   }
 
+  /**
+   * Resolves when all rows of a request are on stable storage.
+   *
+   * @param deadline in milliseconds of `clock.now()`
+   * @throws {IntakeError} `queue_unavailable`, `queue_full` (certainly none is stored),
+   * `outcome_unknown` (some may be stored, or stored too long after their arrival), or
+   * `internal_error` on a fault of this program
+   */
   append(rows: readonly Row[], deadline: number): Promise<void> {
     if (rows.length === 0) return Promise.resolve()
     return new Promise((resolve, reject) => {
@@ -123,6 +104,7 @@ class Commit implements GroupCommit {
     })
   }
 
+  /** Resolves when all appended rows have settled. */
   async close(): Promise<void> {
     const { clock } = this.#options
     while (this.#waiting.length > 0 || this.#inFlight.size > 0) {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { Frame } from '@intake/queue'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createGroupCommit } from '../../src/commit/group-commit.ts'
+import { GroupCommit } from '../../src/commit/group-commit.ts'
 import type { Row } from '../../src/record/row.ts'
 import { linesOf } from '../support.ts'
 
@@ -30,7 +30,7 @@ function build(loopUtilization: () => number = () => 0) {
   let stored = 0
   const unsent = { byKey: new Map<string, number>(), bytes: 0, bytesMax: Infinity, send() {} }
   const over = { logs: new Set<string>(), feedback: new Set<string>() }
-  const commit = createGroupCommit({
+  const commit = new GroupCommit({
     producer: {
       add: (frame: Frame, deadline) =>
         new Promise((confirm, fail) => {
