@@ -68,10 +68,7 @@ interface Gateway {
 export async function compose(gateway: Process): Promise<Gateway> {
   const { config, log, owner, isDraining } = gateway
   const { own } = owner
-  // The admin server is closed last, so that probes get a response until everything else has ended.
-  // It is opened only after the application accepts requests.
-  let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
-  owner.add(() => admin?.close())
+  const openAdmin = prepareAdmin(gateway)
   const tracing = await startTracing({ service: 'intake-gateway', config, log })
   owner.add(() => tracing?.close())
 
@@ -121,7 +118,7 @@ export async function compose(gateway: Process): Promise<Gateway> {
     log,
     tracing,
   })
-  const status = gatewayStatus({
+  const sources = {
     metrics,
     connections,
     connectionsMax: config.CONNECTIONS_MAX,
@@ -129,16 +126,24 @@ export async function compose(gateway: Process): Promise<Gateway> {
     ledger,
     activeRules: () => policy.rules().active,
     queueShards: () => ({ count: config.QUEUE_SHARDS, unused: shards?.unused() ?? [] }),
-  })
-  async function startAdmin() {
-    admin = await startAdminServer({
-      host: config.ADMIN_HOST,
-      port: config.GATEWAY_ADMIN_PORT,
-      routes: adminRoutes({ service: 'gateway', problems, metrics: registry, isDraining, ...status }),
-    })
+  }
+  const about = { service: 'gateway', problems, metrics: registry, isDraining }
+  const startAdmin = () => openAdmin(adminRoutes({ ...about, ...gatewayStatus(sources) }))
+  return { app, startAdmin, problems, leave: () => connections.leave() }
+}
+
+/**
+ * The admin server is closed last, so that probes get a response until everything else has ended.
+ * It is opened only after the application accepts requests.
+ */
+function prepareAdmin({ config, owner }: Process) {
+  let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
+  owner.add(() => admin?.close())
+  return async (routes: ReturnType<typeof adminRoutes>) => {
+    const { ADMIN_HOST: host, GATEWAY_ADMIN_PORT: port } = config
+    admin = await startAdminServer({ host, port, routes })
     return admin
   }
-  return { app, startAdmin, problems, leave: () => connections.leave() }
 }
 
 function openObjectStore({ config, secrets, owner: { own } }: Process) {

@@ -11,6 +11,6 @@ export {
   type Problems,
 } from './problems.ts'
 export { separateStart } from './start-phase.ts'
-export { createRate, type Rate } from './rate.ts'
+export { createRate } from './rate.ts'
 export type { Status } from './status.ts'
 export { parseWorkerReport, type WorkerReport } from './worker-report.ts'

@@ -12,16 +12,6 @@ export interface QueueState extends Backlog {
   waitingSeconds: number
 }
 
-export interface BacklogMonitor {
-  /** The state of a queue; undefined while Redis cannot be read. */
-  of(kind: QueueName): QueueState | undefined
-  /** The shards of the log queue; undefined while Redis cannot be read. */
-  shards(): Backlogs['shards'] | undefined
-  /** Whether Redis lacks the mark of an installation, because it is new or has lost its frames. */
-  isLost(): boolean
-  close(): void
-}
-
 const intervalMs = 5_000
 const readTimeoutMs = 10_000
 /** A state that is older than this is not shown. */
@@ -36,6 +26,8 @@ interface Sample {
   rows: number
 }
 
+export type BacklogMonitor = ReturnType<typeof startBacklogMonitor>
+
 /**
  * Reads the queues every few seconds. All processes report the same.
  *
@@ -46,7 +38,7 @@ export function startBacklogMonitor(options: {
   mayTake?: () => boolean
   onError: (error: Error) => void
   clock?: Clock
-}): BacklogMonitor {
+}) {
   const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
   /** Since when every reading has found waiting frames that may be taken. */
@@ -94,8 +86,11 @@ export function startBacklogMonitor(options: {
     states !== undefined && clock.now() - states.atMs <= freshMs ? states : undefined
 
   return {
-    of: (kind) => fresh()?.queues.get(kind),
+    /** The state of a queue; undefined while Redis cannot be read. */
+    of: (kind: QueueName) => fresh()?.queues.get(kind),
+    /** The shards of the log queue; undefined while Redis cannot be read. */
     shards: () => fresh()?.shards,
+    /** Whether Redis lacks the mark of an installation, because it is new or has lost its frames. */
     isLost: () => isLost,
     close,
   }

@@ -9,17 +9,10 @@ export interface BatchLimits {
   jsonBytesMax: number
 }
 
-export interface BatchRoom {
-  /** Adds a frame; returns false, without adding it, when it does not fit. */
-  add(frame: Frame): boolean
-  /** How many more frames fit if they are as large as the largest so far. */
-  left(): number
-}
-
 /** The size that `left` assumes for a frame before the first one is added, in bytes. */
 const bytesGuess = 1024 * 1024
 
-export function createBatchRoom(limits: BatchLimits): BatchRoom {
+export function createBatchRoom(limits: BatchLimits) {
   const { framesMax, compressedBytesMax, jsonBytesMax } = limits
   let frames = 0
   let compressedBytes = 0
@@ -27,7 +20,8 @@ export function createBatchRoom(limits: BatchLimits): BatchRoom {
   let largest = { compressed: 1, json: 1 }
 
   return {
-    add({ bytes: { length: compressed }, jsonBytes: json }) {
+    /** Adds a frame; returns false, without adding it, when it does not fit. */
+    add({ bytes: { length: compressed }, jsonBytes: json }: Frame): boolean {
       const fits =
         frames < framesMax &&
         compressedBytes + compressed <= compressedBytesMax &&
@@ -42,7 +36,8 @@ export function createBatchRoom(limits: BatchLimits): BatchRoom {
       }
       return true
     },
-    left() {
+    /** How many more frames fit if they are as large as the largest so far. */
+    left(): number {
       const { compressed, json } =
         frames === 0 ? { compressed: bytesGuess, json: bytesGuess } : largest
       const byBytes = Math.min(

@@ -10,33 +10,14 @@ export interface ClaimedFrame extends Frame {
   receivedAtMs: number | undefined
 }
 
-/**
- * The commands of a queue on several frames at once. None rejects because Redis refuses it: that is
- * reported, and the frame may be redelivered when its lock expires.
- */
-export interface FrameClaims {
-  claim(count: number): Promise<ClaimedFrame[]>
-  /**
-   * Removes the frames permanently.
-   *
-   * @param options.claimNext also claims as many further frames, in the same round trips
-   * @returns the further frames
-   */
-  complete(
-    frames: readonly ClaimedFrame[],
-    options: { claimNext: boolean },
-  ): Promise<ClaimedFrame[]>
-  postpone(frame: ClaimedFrame, ms: number): Promise<void>
-  /** Returns the frames to the queue, in their order. */
-  release(frames: readonly ClaimedFrame[]): Promise<void>
-  /** Resolves to the number of waiting frames; to 0 if it is not known within `timeoutMs`. */
-  countWaiting(timeoutMs: number): Promise<number>
-}
-
 const unreadableRetryMs = 60_000
 
+export type FrameClaims = ReturnType<typeof createFrameClaims>
+
 /**
- * Renews the locks of claimed frames until they are completed, postponed or released.
+ * The commands of a queue on several frames at once. None rejects because Redis refuses it: that is
+ * reported, and the frame may be redelivered when its lock expires. The locks of claimed frames are
+ * renewed until they are completed, postponed or released.
  *
  * @param options.source its commands have a timeout (see `createTimedSource`)
  */
@@ -46,7 +27,7 @@ export function createFrameClaims(options: {
   onUnreadable: (error: FrameError) => void
   onLocksLost: (frames: number) => void
   clock: Clock
-}): FrameClaims {
+}) {
   const { source, onError, onUnreadable, clock } = options
   const locks = createLockRenewal({ ...options, renew: source.renew, onLost: options.onLocksLost })
   const jobs = new WeakMap<ClaimedFrame, ClaimedJob>()
@@ -87,22 +68,30 @@ export function createFrameClaims(options: {
     frames.flatMap((frame) => jobs.get(frame) ?? [])
 
   return {
-    claim: async (count) =>
+    claim: async (count: number) =>
       openAll(await succeeded(Array.from({ length: count }, source.claim), onError)),
 
-    complete: async (frames, { claimNext }) =>
+    /**
+     * Removes the frames permanently.
+     *
+     * @param options.claimNext also claims as many further frames, in the same round trips, and
+     * returns them
+     */
+    complete: async (frames: readonly ClaimedFrame[], { claimNext }: { claimNext: boolean }) =>
       openAll(await settle(jobsOf(frames), (job) => source.complete(job, { claimNext }))),
 
-    async postpone(frame, ms) {
+    async postpone(frame: ClaimedFrame, ms: number): Promise<void> {
       await settle(jobsOf([frame]), (job) => source.postpone(job, ms))
     },
 
-    async release(frames) {
+    /** Returns the frames to the queue, in their order. */
+    async release(frames: readonly ClaimedFrame[]): Promise<void> {
       // A released job is the first to be claimed again, so the oldest is released last.
       await settle(jobsOf(frames).toReversed(), source.release)
     },
 
-    async countWaiting(timeoutMs) {
+    /** Resolves to the number of waiting frames; to 0 if it is not known within `timeoutMs`. */
+    async countWaiting(timeoutMs: number): Promise<number> {
       if (timeoutMs <= 0) return 0
       const peek = withTimeout(source.peek(), timeoutMs, 'a look at a queue', clock)
       const [waiting] = await succeeded([peek], onError)

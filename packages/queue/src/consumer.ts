@@ -6,29 +6,8 @@ import type { FrameError } from './frame.ts'
 import type { JobSource } from './job-source.ts'
 import { createTimedSource } from './timed-source.ts'
 
-/**
- * Claimed frames. No other consumer gets them until they are released, or until this process has
- * not renewed their locks for 15 seconds.
- */
-export interface Batch {
-  frames: readonly ClaimedFrame[]
-  /** Removes a frame that cannot be stored now; it is handed out again after `ms`. */
-  postpone(frame: ClaimedFrame, ms: number): Promise<void>
-  /** Removes the frames permanently, except one whose removal Redis does not confirm. */
-  complete(): Promise<void>
-  /** Returns the frames to the queue, which hands them out again at once. */
-  release(): Promise<void>
-}
-
-export interface FrameConsumer {
-  /**
-   * Waits for frames, then claims as many as the limits allow; undefined after `close`. Call it
-   * again only after `complete` or `release`.
-   */
-  take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Ends `take`. A batch that was taken can still be completed or released. */
-  close(): void
-}
+export type FrameConsumer = ReturnType<typeof createFrameConsumer>
+type Batch = ReturnType<typeof createBatch>
 
 const errorPauseMs = 1_000
 /** For how long frames that have just arrived may be added: the first ones wait meanwhile. */
@@ -53,7 +32,7 @@ export function createFrameConsumer(options: {
   onLocksLost: (frames: number) => void
   gatherMs?: number | undefined
   clock?: Clock
-}): FrameConsumer {
+}) {
   const { onError, gatherMs, clock = systemClock } = options
   const source = createTimedSource(options.source, { onError, clock })
   const closing = new AbortController()
@@ -63,7 +42,11 @@ export function createFrameConsumer(options: {
   const supply = createFrameSupply({ claims, clock, signal })
 
   return {
-    async take(limits) {
+    /**
+     * Waits for frames, then claims as many as the limits allow; undefined after `close`. Call it
+     * again only after `complete` or `release`.
+     */
+    async take(limits: BatchLimits): Promise<Batch | undefined> {
       while (!signal.aborted) {
         try {
           const waiting = supply.mayHaveMore() ? Infinity : await untilDue(limits.framesMax)
@@ -82,6 +65,7 @@ export function createFrameConsumer(options: {
       return undefined
     },
 
+    /** Ends `take`. A batch that was taken can still be completed or released. */
     close: () => closing.abort(),
   }
 }
@@ -139,13 +123,17 @@ function createFrameSupply(options: { claims: FrameClaims; clock: Clock; signal:
   }
 }
 
+/**
+ * Claimed frames. No other consumer gets them until they are released, or until this process has
+ * not renewed their locks for 15 seconds.
+ */
 function createBatch(
   frames: ClaimedFrame[],
   options: {
     claims: Pick<FrameClaims, 'postpone' | 'release'>
     complete: (frames: readonly ClaimedFrame[]) => Promise<void>
   },
-): Batch {
+) {
   const { claims, complete } = options
   const held = new Set(frames)
   const takeAll = () => {
@@ -156,10 +144,13 @@ function createBatch(
 
   return {
     frames,
-    async postpone(frame, ms) {
+    /** Removes a frame that cannot be stored now; it is handed out again after `ms`. */
+    async postpone(frame: ClaimedFrame, ms: number): Promise<void> {
       if (held.delete(frame)) await claims.postpone(frame, ms)
     },
+    /** Removes the frames permanently, except one whose removal Redis does not confirm. */
     complete: () => complete(takeAll()),
+    /** Returns the frames to the queue, which hands them out again at once. */
     release: () => claims.release(takeAll()),
   }
 }

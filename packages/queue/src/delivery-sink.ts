@@ -4,27 +4,6 @@ import { withTimeout } from '@intake/runtime'
 import { attemptsOf, deliveryMark, parseJobId, type DeliveryQueue } from './deliveries.ts'
 import { queuePrefix } from './names.ts'
 
-/** Adds record ids to a queue of deliveries, whose deliveries another process makes. */
-export interface DeliverySink {
-  /**
-   * Adds the deliveries that the queue does not know: it knows unfinished ones, the last 20,000
-   * that were delivered (for a day) and the last 1,000 that were given up (for a week). Adds
-   * nothing while no process wants them (see `markDeliveries`). After an error any may be in the
-   * queue.
-   *
-   * Resolves to the number that got no place. Of 10,000 places, a sender gets no more once it holds
-   * as many as are free. So one sender fills at most half, two a third each, and another always
-   * finds room.
-   */
-  add(deliveries: readonly Delivery[]): Promise<number>
-  /**
-   * Resolves to the message of the last failure (empty after a success), to `waiting` before the
-   * first attempt has ended, and to undefined if the queue does not know the delivery.
-   */
-  outcome(delivery: Delivery): Promise<{ failure: string } | 'waiting' | undefined>
-  close(): Promise<void>
-}
-
 interface Delivery {
   id: string
   /** The id of the API key that the record came with. */
@@ -35,12 +14,18 @@ const idsMax = 10_000
 const commandTimeoutMs = 5_000
 const daySeconds = 24 * 60 * 60
 
-/** @param options.redis a connection of the role `consumer`, which the caller closes */
+export type DeliverySink = ReturnType<typeof createDeliverySink>
+
+/**
+ * Adds record ids to a queue of deliveries, whose deliveries another process makes.
+ *
+ * @param options.redis a connection of the role `consumer`, which the caller closes
+ */
 export function createDeliverySink(options: {
   redis: Redis
   queue: DeliveryQueue
   onError: (error: Error) => void
-}): DeliverySink {
+}) {
   const { redis, onError } = options
   const { name } = options.queue
   // The sink must not create the mark of the queue, which BullMQ would do.
@@ -55,16 +40,21 @@ export function createDeliverySink(options: {
   const readMark = whileConnected(redis, () => redis.exists(deliveryMark(name)))
 
   return {
-    async add(deliveries) {
+    /**
+     * Adds the deliveries that the queue does not know: it knows unfinished ones, the last 20,000
+     * that were delivered (for a day) and the last 1,000 that were given up (for a week). Adds
+     * nothing while no process wants them (see `markDeliveries`). After an error any may be in the
+     * queue.
+     *
+     * Resolves to the number that got no place. Of 10,000 places, a sender gets no more once it
+     * holds as many as are free. So one sender fills at most half, two a third each, and another
+     * always finds room.
+     */
+    async add(deliveries: readonly Delivery[]): Promise<number> {
       const isWanted = await withTimeout(readMark(), commandTimeoutMs, 'reading the mark')
       if (isWanted === 0) return 0
-      const known = new Set(
-        await withTimeout(
-          queue.getRanges(['waiting', 'active', 'delayed'], 0, -1),
-          commandTimeoutMs,
-          'reading deliveries',
-        ),
-      )
+      const unfinished = queue.getRanges(['waiting', 'active', 'delayed'], 0, -1)
+      const known = new Set(await withTimeout(unfinished, commandTimeoutMs, 'reading deliveries'))
       const counts = new Map<string, number>()
       const countOf = (sender: string) => counts.get(sender) ?? 0
       const count = (sender: string) => counts.set(sender, countOf(sender) + 1)
@@ -87,7 +77,11 @@ export function createDeliverySink(options: {
       return omitted
     },
 
-    async outcome({ id, sender }) {
+    /**
+     * Resolves to the message of the last failure (empty after a success), to `waiting` before the
+     * first attempt has ended, and to undefined if the queue does not know the delivery.
+     */
+    async outcome({ id, sender }: Delivery): Promise<{ failure: string } | 'waiting' | undefined> {
       const key = `${queuePrefix}:${name}:${id}.${sender}`
       const [timestamp, finishedOn, failure] = await withTimeout(
         redis.hmget(key, 'timestamp', 'finishedOn', 'failedReason'),
@@ -98,7 +92,7 @@ export function createDeliverySink(options: {
       return finishedOn == null && failure == null ? 'waiting' : { failure: failure ?? '' }
     },
 
-    async close() {
+    async close(): Promise<void> {
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()
     },

@@ -1,12 +1,6 @@
 import { withTimeout, type Clock, type Timer } from '@intake/runtime'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 
-export interface LockRenewal {
-  /** Renews the lock of a job from now on. */
-  add(job: ClaimedJob): void
-  delete(job: ClaimedJob): void
-}
-
 const intervalMs = 5_000
 const timeoutMs = 10_000
 
@@ -17,7 +11,7 @@ export function createLockRenewal(options: {
   /** Called with the number of claimed jobs that another worker may also have. */
   onLost: (jobs: number) => void
   clock: Clock
-}): LockRenewal {
+}) {
   const { renew, onError, onLost, clock } = options
   const claimed = new Set<ClaimedJob>()
   let timer: Timer | undefined
@@ -40,11 +34,11 @@ export function createLockRenewal(options: {
   }
 
   return {
-    add(job) {
+    add(job: ClaimedJob): void {
       claimed.add(job)
       timer ??= clock.setTimeout(renewAgain, intervalMs)
     },
-    delete(job) {
+    delete(job: ClaimedJob): void {
       claimed.delete(job)
       if (claimed.size > 0) return
       clock.clearTimeout(timer)

@@ -7,13 +7,7 @@ import { shardPrefix, shardsMax } from './shards/shards.ts'
  * Pauses queues: no worker claims their frames, and gateways still add some. Both methods may be
  * repeated. The log queue is paused with all shards that it can have, also those without frames.
  */
-export interface QueuePause {
-  pause(queues: readonly QueueName[]): Promise<void>
-  resume(queues: readonly QueueName[]): Promise<void>
-}
-
-/** Uses BullMQ's own pause. The connection belongs to the caller. */
-export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
+export function createQueuePause({ redis }: { redis: Redis }) {
   async function forEach(
     names: readonly QueueName[],
     command: (queue: Queue) => Promise<void>,
@@ -36,7 +30,7 @@ export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
   }
 
   return {
-    pause: (names) => forEach(names, (queue) => queue.pause()),
-    resume: (names) => forEach(names, (queue) => queue.resume()),
+    pause: (names: readonly QueueName[]) => forEach(names, (queue) => queue.pause()),
+    resume: (names: readonly QueueName[]) => forEach(names, (queue) => queue.resume()),
   }
 }

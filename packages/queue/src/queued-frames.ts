@@ -10,26 +10,16 @@ export interface QueuedFrame {
   isClaimed: boolean
 }
 
-/** The frames of a queue or shard, read without claiming them, each method in one round trip. */
-export interface QueuedFrames {
-  /** All frames, read at one moment. */
-  list(): Promise<QueuedFrame[]>
-  /** Resolves to undefined if the frame was completed, to an error if it cannot be read. */
-  read(id: string): Promise<Frame | FrameError | undefined>
-  /** Returns those of the `ids` whose frames are still in the queue. */
-  remaining(ids: readonly string[]): Promise<string[]>
-}
+export type QueuedFrames = ReturnType<typeof createQueuedFrames>
 
-export function createQueuedFrames(options: {
-  redis: Redis
-  kind: RecordKind
-  shard?: number
-}): QueuedFrames {
+/** The frames of a queue or shard, read without claiming them, each method in one round trip. */
+export function createQueuedFrames(options: { redis: Redis; kind: RecordKind; shard?: number }) {
   const { redis, kind, shard = 0 } = options
   const key = (name: string) => `${shardPrefix(shard)}:${queueNames[kind]}:${name}`
 
   return {
-    async list() {
+    /** All frames, read at one moment. */
+    async list(): Promise<QueuedFrame[]> {
       // Reads all lists in one transaction, because jobs move between them.
       const reads = redis.multi()
       for (const name of jobLists) reads.lrange(key(name), 0, -1)
@@ -40,7 +30,8 @@ export function createQueuedFrames(options: {
       )
     },
 
-    async read(id) {
+    /** Resolves to undefined if the frame was completed, to an error if it cannot be read. */
+    async read(id: string): Promise<Frame | FrameError | undefined> {
       const json = await redis.hget(key(id), 'data')
       if (json === null) return undefined
       try {
@@ -52,7 +43,8 @@ export function createQueuedFrames(options: {
       }
     },
 
-    async remaining(ids) {
+    /** Returns those of the `ids` whose frames are still in the queue. */
+    async remaining(ids: readonly string[]): Promise<string[]> {
       if (ids.length === 0) return []
       const reads = redis.multi()
       for (const id of ids) reads.exists(key(id))

@@ -4,17 +4,7 @@ import { installationKeyOf } from './installation.ts'
 import { mainTag, nameOf, primaryOf, requireConnection } from './servers.ts'
 import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 
-export interface Examination {
-  /**
-   * Resolves if the socket for keys of this hash tag leads to a primary with a mark of the
-   * installation, both read through that same socket. So it rejects if Redis was replaced or lost
-   * its data while there was no connection.
-   *
-   * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
-   * fails, or when there is no connection
-   */
-  requireExamined(tag?: string): Promise<void>
-}
+export type Examination = ReturnType<typeof createExamination>
 
 /**
  * Examines each socket of a connection once, when it is first used.
@@ -27,7 +17,7 @@ export function createExamination(options: {
   redis: Redis
   tags?: readonly string[]
   refusalOf?: (tag: string) => string | undefined
-}): Examination {
+}) {
   const { redis, tags = [mainTag], refusalOf } = options
   /** The only server; undefined in a cluster, where a hash tag says which server is meant. */
   const only = redis instanceof Cluster ? undefined : redis
@@ -67,7 +57,15 @@ export function createExamination(options: {
   }
 
   return {
-    requireExamined(tag = mainTag) {
+    /**
+     * Resolves if the socket for keys of this hash tag leads to a primary with a mark of the
+     * installation, both read through that same socket. So it rejects if Redis was replaced or lost
+     * its data while there was no connection.
+     *
+     * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
+     * fails, or when there is no connection
+     */
+    requireExamined(tag = mainTag): Promise<void> {
       const refusal = refusalOf?.(tag)
       if (refusal !== undefined) return Promise.reject(new RefusedError(refusal))
       const isKnown = only?.status === 'ready' && examined.has(only.stream)

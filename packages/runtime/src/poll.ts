@@ -1,11 +1,5 @@
 import { systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
 
-export interface Polling {
-  /** Polls at once, unless a poll is in progress. */
-  pollNow(): void
-  close(): void
-}
-
 const firstRetryMs = 100
 
 /**
@@ -19,7 +13,7 @@ export function startPolling(options: {
   intervalMs: number
   onError: (error: unknown) => void
   clock?: Clock
-}): Polling {
+}) {
   const { poll, intervalMs, onError, clock = systemClock } = options
   let hasSucceeded = false
   let isClosed = false
@@ -48,13 +42,14 @@ export function startPolling(options: {
   }
   void run()
 
+  /** Polls at once, unless a poll is in progress. */
   const pollNow = () => {
     clock.clearTimeout(timer)
     endPause()
   }
   return {
     pollNow,
-    close() {
+    close(): void {
       isClosed = true
       pollNow()
     },

@@ -1,4 +1,4 @@
-import { pollCheck, type PolledCheck } from '@intake/health'
+import { pollCheck } from '@intake/health'
 import {
   findWriteRefusal,
   requireConnection,
@@ -7,21 +7,13 @@ import {
   type Redis,
 } from '@intake/redis'
 
-/** Checks of the servers that hold the keys of certain hash tags. */
-export interface RedisChecks {
-  /** Whether they accept writes. */
-  writes: PolledCheck
-  /** Whether they have memory left. */
-  memory: PolledCheck
-  close(): void
-}
-
+/** Checks whether the servers with the keys of certain hash tags accept writes and have memory left. */
 export function startRedisChecks(options: {
   redis: Redis
   tags: () => Promise<readonly string[]>
   intervalMs: number
   timeoutMs: number
-}): RedisChecks {
+}) {
   const { redis, tags: readTags, ...times } = options
   const start = (check: (tags: readonly string[]) => Promise<void>) =>
     pollCheck({
@@ -43,7 +35,7 @@ export function startRedisChecks(options: {
   return {
     writes,
     memory,
-    close() {
+    close(): void {
       writes.close()
       memory.close()
     },

@@ -2,13 +2,7 @@ import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { digestShared, WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
-import {
-  createBacklogReader,
-  readShards,
-  shardPrefix,
-  startBacklogMonitor,
-  type BacklogMonitor,
-} from '@intake/queue'
+import { createBacklogReader, readShards, shardPrefix, startBacklogMonitor } from '@intake/queue'
 import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
 import {
   createConnectionCheck,
@@ -24,30 +18,17 @@ import { createWarning, type Logger, type Registry } from '@intake/runtime/proce
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
-import {
-  readWhileConfirmed,
-  startInstallationCheck,
-  type InstallationCheck,
-} from './installation-check.ts'
-import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts'
-import { startWorkerProblems, type WorkerProblems } from './problems.ts'
+import { readWhileConfirmed, startInstallationCheck } from './installation-check.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { startWorkerProblems } from './problems.ts'
 import { startJournal } from './journal.ts'
 import { createWorkerReport } from './report.ts'
-import { startRedisChecks, type RedisChecks } from './redis-checks.ts'
+import { startRedisChecks } from './redis-checks.ts'
 import { startShardRecovery } from './shard-recovery.ts'
 import { registerStoredStateMetrics } from './stored-state-metrics.ts'
 import { startWatermark } from './watermark.ts'
 
-/** The parts that watch the worker itself and its dependencies. */
-export interface Watch {
-  metrics: WorkerMetrics
-  /** Takes the events of the loops. */
-  events: DeliveryEvents
-  installation: InstallationCheck
-  backlogs: BacklogMonitor
-  stored: StoredStateMonitor
-  problems: WorkerProblems
-}
+export type Watch = ReturnType<typeof startWatch>
 
 interface WatchOptions {
   config: WorkerConfig
@@ -64,7 +45,7 @@ interface WatchOptions {
 const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches the worker, and gives each part to the owner. */
-export function startWatch(options: WatchOptions): Watch {
+export function startWatch(options: WatchOptions) {
   const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
   const { own } = owner
   const metrics = createWorkerMetrics(registry)
@@ -137,7 +118,7 @@ export function startWatch(options: WatchOptions): Watch {
 function watchShards(
   { redis, owner: { own }, onQueueError }: WatchOptions,
   isConfirmed: () => boolean,
-): RedisChecks {
+) {
   own(startShardRecovery({ redis, isConfirmed, onError: (error) => onQueueError(error as Error) }))
   const tags = async () => (await readShards(redis)).slice(1).map(shardPrefix)
   return own(startRedisChecks({ redis, tags, ...checks }))

@@ -3,15 +3,7 @@ import { hasBudget } from './key-limits.ts'
 import { hashSecret, type ApiKeyStore } from './store.ts'
 import type { ApiKey } from './stored-key.ts'
 
-export interface ApiKeyDirectory {
-  /** Whether the keys have been read at least once; until then no client can be authenticated. */
-  isLoaded(): boolean
-  /** Undefined if the key is unknown, revoked or expired. It may be suspended. Does no I/O. */
-  find(secret: string): ApiKey | undefined
-  withBudget(): readonly ApiKey[]
-  hasSeveral(): boolean
-  close(): void
-}
+export type ApiKeyDirectory = ReturnType<typeof watchApiKeys>
 
 /** Commands of earlier versions change keys without changing the revision. */
 const rereadMs = 10 * 60_000
@@ -29,7 +21,7 @@ export function watchApiKeys(options: {
   onError: (error: unknown) => void
   onUnreadable: (names: string[]) => void
   clock?: Clock
-}): ApiKeyDirectory {
+}) {
   const { store, clock = systemClock } = options
   let keys: Map<string, ApiKey> | undefined
   let budgeted: ApiKey[] = []
@@ -64,15 +56,17 @@ export function watchApiKeys(options: {
   })
 
   return {
+    /** Whether the keys have been read at least once; until then no client can be authenticated. */
     isLoaded: () => keys !== undefined,
-    find(secret) {
+    /** Undefined if the key is unknown, revoked or expired. It may be suspended. Does no I/O. */
+    find(secret: string): ApiKey | undefined {
       const key = found.get(secret) ?? keys?.get(hashSecret(secret))
       if (key === undefined || key.revokedAt !== null) return undefined
       found.set(secret, key)
       if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
     },
-    withBudget: () => budgeted,
+    withBudget: (): readonly ApiKey[] => budgeted,
     hasSeveral: () => hasSeveral,
     close,
   }

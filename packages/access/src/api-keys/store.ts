@@ -25,32 +25,7 @@ export interface KeyRules {
 /** The states of a key. The state of a revoked key never changes. */
 export type KeyState = 'active' | 'suspended' | 'revoked'
 
-export interface ApiKeyStore {
-  /**
-   * Creates a key with the given `secret`, or with a random one. A key that already has this
-   * secret, even a revoked one, is returned unchanged. Rejects a secret of less than 16 characters,
-   * or one that a header field cannot carry.
-   */
-  create(
-    options: KeyRules & { name: string; secret?: string },
-  ): Promise<{ key: ApiKey; secret: string; created: boolean }>
-  list(): Promise<ApiKey[]>
-  /** Changes only the given rules; undefined when there is no such key or it is revoked. */
-  set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
-  /** Sets the state of a key. Resolves to undefined when there is no such key or it is revoked. */
-  setState(id: string, state: KeyState): Promise<ApiKey | undefined>
-  /** Changes with each change of a key. Rejects when Redis has lost its data. */
-  revision(): Promise<string>
-  /**
-   * Reads all keys, in turns that do not block. Rejects when Redis has lost its data.
-   *
-   * @param known the keys as read before; unchanged ones are kept, so that a reading of many leaves
-   * little garbage
-   */
-  load(known?: ReadonlyMap<string, ApiKey>): Promise<StoredKeys>
-}
-
-export interface StoredKeys {
+interface StoredKeys {
   /** API keys by the hash of their secret. */
   keys: Map<string, ApiKey>
   /** By the hash of the secret: the id of the key, or a description if that is unreadable, too. */
@@ -94,17 +69,14 @@ const stateActions: Record<KeyState, JournalAction> = {
   revoked: 'key-revoked',
 }
 
-interface StoreOptions {
-  redis: Redis
-  who?: string
-}
-
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>
+
 /** @param options.who who makes the changes, for the journal */
-export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
+export function createApiKeyStore({ redis, who = '' }: { redis: Redis; who?: string }) {
   async function change(
     id: string,
     action: JournalAction,
@@ -130,7 +102,15 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
   }
 
   return {
-    async create({ name, secret = generateSecret(), ...rules }) {
+    /**
+     * Creates a key with the given `secret`, or with a random one. A key that already has this
+     * secret, even a revoked one, is returned unchanged. Rejects a secret of less than 16
+     * characters, or one that a header field cannot carry.
+     */
+    async create(
+      options: KeyRules & { name: string; secret?: string },
+    ): Promise<{ key: ApiKey; secret: string; created: boolean }> {
+      const { name, secret = generateSecret(), ...rules } = options
       checkSecret(secret)
       const secretHash = hashSecret(secret)
       const key = withRules(newKey(name), rules)
@@ -144,15 +124,17 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
       return { key: existing(await load(redis), secretHash), secret, created: false }
     },
 
-    async list() {
+    async list(): Promise<ApiKey[]> {
       const { keys } = await load(redis)
       return [...keys.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
-    set: (id, { name, ...rules }) =>
+    /** Changes only the given rules; undefined when there is no such key or it is revoked. */
+    set: (id: string, { name, ...rules }: KeyRules & { name?: string }) =>
       change(id, 'key-set', (key) => withRules({ ...key, name: name ?? key.name }, rules)),
 
-    setState(id, state) {
+    /** Undefined when there is no such key or it is revoked. */
+    setState(id: string, state: KeyState): Promise<ApiKey | undefined> {
       const now = new Date().toISOString()
       return change(id, stateActions[state], (key) => ({
         ...key,
@@ -161,8 +143,15 @@ export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStor
       }))
     },
 
+    /** Changes with each change of a key. Rejects when Redis has lost its data. */
     revision: () => readRevision(redis),
-    load: (known) => load(redis, known),
+    /**
+     * Reads all keys, in turns that do not block. Rejects when Redis has lost its data.
+     *
+     * @param known the keys as read before; unchanged ones are kept, so that a reading of many
+     * leaves little garbage
+     */
+    load: (known?: ReadonlyMap<string, ApiKey>) => load(redis, known),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
 import { addField, removeFields } from '../change.ts'
@@ -6,7 +5,7 @@ import { addEntry, removeEntry } from '../entries.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 import { storeDropped, storeRetention } from './retention.ts'
 import { readSalt, readSubjectKey, rulesKey, secretField } from './secret.ts'
-import { readPolicy, type StoredPolicy } from './stored-policy.ts'
+import { readPolicy } from './stored-policy.ts'
 import {
   earlierSuppressionHash,
   suppressedKey,
@@ -14,53 +13,30 @@ import {
   type Suppression,
 } from './suppression.ts'
 
-/**
- * An operator's decisions, in Redis, where gateways read them: whom they suppress, how long records
- * are kept, and which rules apply. Every method rejects if Redis has lost its data.
- */
-export interface PolicyStore {
-  /**
-   * The key of the hashes that stand for people and devices, in this list and the journal of
-   * erasures. Creates the secret of the installation if there is none; rejects if it was lost.
-   */
-  subjectKey(): Promise<KeyObject>
-  /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
-  suppress(sender: Suppression): Promise<boolean>
-  /** Resolves to false if the sender was not suppressed. */
-  unsuppress(sender: Suppression): Promise<boolean>
-  /** Undefined: without limit, or of an application: as the general period. */
-  setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string): Promise<void>
-  /**
-   * Notes that records before `until`, of all applications or of one, have been dropped. Otherwise
-   * gateways would store their repeats after the retention period was lengthened, and dropped
-   * records would reappear.
-   */
-  noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string): Promise<void>
-  /** Adds a valid rule; resolves to undefined when there are `rulesMax`. */
-  addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
-  /** Resolves to the removed rule, or to undefined if there was none. */
-  removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
-  /**
-   * Resolves to undefined if the revision is `knownRevision`: gateways call this every two seconds,
-   * and the list of suppressed senders can be long.
-   */
-  load(knownRevision?: string): Promise<StoredPolicy | undefined>
-}
-
 /** Every gateway keeps the list of suppressed senders in memory. */
 export const suppressedMax = 100_000
 
 const suppressed = { key: suppressedKey, isForGateways: true }
 const rules = { key: rulesKey, isForGateways: true }
 
-/** @param options.who who makes the changes, for the journal */
-export function createPolicyStore(options: { redis: Redis; who?: string }): PolicyStore {
-  const { redis, who = '' } = options
+export type PolicyStore = ReturnType<typeof createPolicyStore>
 
+/**
+ * An operator's decisions, in Redis, where gateways read them: whom they suppress, how long records
+ * are kept, and which rules apply. Every method rejects if Redis has lost its data.
+ *
+ * @param options.who who makes the changes, for the journal
+ */
+export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: string }) {
   return {
+    /**
+     * The key of the hashes that stand for people and devices, in this list and the journal of
+     * erasures. Creates the secret of the installation if there is none; rejects if it was lost.
+     */
     subjectKey: () => readSubjectKey(redis),
 
-    async suppress(sender) {
+    /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
+    async suppress(sender: Suppression): Promise<boolean> {
       const [field, earlier] = await hashesOf(redis, sender)
       const { kind } = sender
       return addField(redis, {
@@ -73,7 +49,8 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       })
     },
 
-    async unsuppress(sender) {
+    /** Resolves to false if the sender was not suppressed. */
+    async unsuppress(sender: Suppression): Promise<boolean> {
       const fields = await hashesOf(redis, sender)
       const [subject] = fields
       const { kind } = sender
@@ -81,29 +58,41 @@ export function createPolicyStore(options: { redis: Redis; who?: string }): Poli
       return removeFields(redis, { hash: suppressed, fields, entry })
     },
 
-    async setRetention(kind, days, bundleIdentifier) {
+    /** Undefined: without limit, or of an application: as the general period. */
+    async setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string) {
       await readSalt(redis)
       await storeRetention(redis, kind, days, bundleIdentifier)
     },
 
-    async noteDropped(kind, until, bundleIdentifier) {
+    /**
+     * Notes that records before `until`, of all applications or of one, have been dropped. Otherwise
+     * gateways would store their repeats after the retention period was lengthened, and dropped
+     * records would reappear.
+     */
+    async noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string) {
       await readSalt(redis)
       await storeDropped(redis, kind, until, bundleIdentifier)
     },
 
-    async addRule(choice, createdBy) {
+    /** Adds a valid rule; resolves to undefined when there are `rulesMax`. */
+    async addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined> {
       // The hash then has the secret, which does not count as a rule.
       await readSubjectKey(redis)
       const max = rulesMax + 1
       return addEntry(redis, { hash: rules, kind: 'rule', choice, max, who: createdBy })
     },
 
-    async removeRule(id) {
+    /** Resolves to the removed rule, or to undefined if there was none. */
+    async removeRule(id: string): Promise<Rule | 'unreadable' | undefined> {
       if (id === secretField) return undefined
       return removeEntry(redis, { hash: rules, kind: 'rule', id, parse: parseRule, who })
     },
 
-    load: (knownRevision) => readPolicy(redis, knownRevision),
+    /**
+     * Resolves to undefined if the revision is `knownRevision`: gateways call this every two seconds,
+     * and the list of suppressed senders can be long.
+     */
+    load: (knownRevision?: string) => readPolicy(redis, knownRevision),
   }
 }
 

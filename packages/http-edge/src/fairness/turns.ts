@@ -22,10 +22,7 @@ export interface Turns {
   takePooled: TakeTurnOf
 }
 
-type TakeTurnOf = <Result>(
-  account: string,
-  work: () => Result | Promise<Result>,
-) => Promise<Result>
+type TakeTurnOf = <Result>(account: string, work: () => Result | Promise<Result>) => Promise<Result>
 
 /** After a piece of work of at most this duration, the next piece starts at once. */
 const shortMs = 5

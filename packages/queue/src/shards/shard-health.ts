@@ -3,13 +3,6 @@ import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runt
 import { registerShard, type ShardState } from './shard-registry.ts'
 import { shardMarkKey } from './shards.ts'
 
-export interface ShardHealth {
-  /** Whether the shard is registered and its node has responded recently. */
-  isUsable(shard: number): boolean
-  lost(): number[]
-  close(): void
-}
-
 const intervalMs = 1_000
 const responseMs = 1_500
 /** How long a shard is usable after its last successful poll: one poll may fail. */
@@ -21,7 +14,7 @@ export function startShardHealth(options: {
   shards: number
   onError: (error: unknown) => void
   clock?: Clock
-}): ShardHealth {
+}) {
   const { redis, onError, clock = systemClock } = options
   const numbers = Array.from({ length: options.shards }, (_, shard) => shard)
   const known = new Map<number, { state: ShardState; at: number }>()
@@ -55,9 +48,10 @@ export function startShardHealth(options: {
   const isSilent = (shard: number) => clock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
 
   return {
-    isUsable: (shard) => known.get(shard)?.state === 'ready' && !isSilent(shard),
-    lost: () => numbers.filter((shard) => known.get(shard)?.state === 'lost'),
-    close() {
+    /** Whether the shard is registered and its node has responded recently. */
+    isUsable: (shard: number): boolean => known.get(shard)?.state === 'ready' && !isSilent(shard),
+    lost: (): number[] => numbers.filter((shard) => known.get(shard)?.state === 'lost'),
+    close(): void {
       for (const poll of polls) poll.close()
     },
   }
