@@ -1,6 +1,7 @@
 import type { ApiKey } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
-import type { AcceptFeedback, Feedback } from '../../gateway/src/accept/feedback.ts'
+import type { AcceptFeedback } from '../../gateway/src/accept/feedback.ts'
+import type { FeedbackForm } from '../../gateway/src/form/feedback-form.ts'
 import type { AcceptLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -160,7 +161,7 @@ export function createGateway(options: {
     }
     const body = Buffer.from(content)
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }
-    const feedback: Feedback = {
+    const feedback: FeedbackForm = {
       payload: { ...sender, feedback: { text: content, ...own } },
       print: JSON.stringify,
       textBytes: 0,

@@ -1,49 +1,30 @@
 import { isLeftOut, type Ruling } from '@intake/access'
-import {
-  compileSchema,
-  FeedbackPayload,
-  type AttachmentResult,
-  type FeedbackCreated,
-} from '@intake/contract/schemas'
+import type { AttachmentResult, FeedbackCreated, FeedbackPayload } from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
 import { clientIdKey, type IdempotencyStore } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
 import { rowJson } from '@intake/json'
-import { type Turns } from '@intake/http-edge'
 import type { RequestSize } from '../admission/limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
-import type { AttachmentRules, Image, Upload } from '../form/upload.ts'
+import type { FeedbackForm } from '../form/feedback-form.ts'
+import type { Image, Upload } from '../form/upload.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { fingerprintOf } from '../identity/idempotency-key.ts'
 import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
-import {
-  feedbackExtra,
-  invalidEmailErrors,
-  takeInvalidEmail,
-  trimEmail,
-  type InvalidEmail,
-} from '../record/feedback-fields.ts'
+import { feedbackExtra, invalidEmailErrors } from '../record/feedback-fields.ts'
 import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 import type { Settled } from '../report/outcomes.ts'
 import type { Acceptance } from './acceptance.ts'
 import { editExtra, editSender } from './apply-rules.ts'
 
-const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
-
-export interface Feedback extends FeedbackForm {
-  /** Whether images that cannot be stored are left out, instead of refusing the form. */
-  isLenient: boolean
-  invalidEmail: InvalidEmail | undefined
-}
 
 /** Accepts a feedback: resolves when its images and then its row are stored. */
 export type AcceptFeedback = (
   request: FastifyRequest,
-  form: Feedback,
+  form: FeedbackForm,
 ) => Promise<Settled<FeedbackCreated>>
 
 export function createAcceptFeedback(options: {
@@ -98,12 +79,12 @@ export function createAcceptFeedback(options: {
   }
 }
 
-function sizeOf({ uploads, textBytes }: Feedback): RequestSize {
+function sizeOf({ uploads, textBytes }: FeedbackForm): RequestSize {
   const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
   return { kind: 'feedback', records: 1, attachmentBytes, bytes: textBytes + attachmentBytes }
 }
 
-function createdOf({ uploads, omitted, invalidEmail }: Feedback, id: string): FeedbackCreated {
+function createdOf({ uploads, omitted, invalidEmail }: FeedbackForm, id: string): FeedbackCreated {
   return {
     message: 'Feedback successfully created',
     id,
@@ -122,38 +103,11 @@ function attachmentResult(upload: Upload): AttachmentResult {
   return { status: 'stored', content_type: contentType, bytes: body.length, sha256 }
 }
 
-export async function readFeedback(
-  request: FastifyRequest,
-  { turns, attachments }: { turns: Turns; attachments: AttachmentRules },
-): Promise<Feedback> {
-  const lenient = isLenient(request)
-  let invalidEmail: InvalidEmail | undefined
-  const form = await readFeedbackForm(request, {
-    validate(sent, root) {
-      trimEmail(sent)
-      if (lenient) invalidEmail = takeInvalidEmail(sent)
-      return validatePayload(sent, root)
-    },
-    turns,
-    attachments,
-    // A lenient form has no maximum size: its oversized files are discarded, and its text is
-    // stored.
-    bytesMax: lenient ? Infinity : attachments.formBytesMax,
-  })
-  return { ...form, isLenient: lenient, invalidEmail }
-}
-
-/** Whether the request has `Prefer: handling=lenient` (RFC 7240). */
-export function isLenient(request: FastifyRequest): boolean {
-  const prefer = request.headers['prefer']
-  return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
-}
-
 /** @throws {IntakeError} for the first part that cannot be stored, if the form is not lenient */
-function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
+function imagesOf({ uploads, isLenient }: FeedbackForm): Image[] {
   return uploads.flatMap((upload: Upload) => {
     if ('image' in upload) return [upload.image]
-    if (lenient) return []
+    if (isLenient) return []
     throw upload.refusal
   })
 }
@@ -171,7 +125,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
 }
 
 /** Prints the columns of the sender and `extra`, after the edits of the rules. */
-function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
+function columnsOf(form: FeedbackForm, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, print } = form
   const { feedback } = payload
   const extra = extraOf(form)
@@ -190,7 +144,7 @@ function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | und
       }
 }
 
-function extraOf({ payload, fields, omitted, invalidEmail }: Feedback): Extra {
+function extraOf({ payload, fields, omitted, invalidEmail }: FeedbackForm): Extra {
   const inFeedback = feedbackExtra(payload.feedback, invalidEmail)
   const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
   const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))

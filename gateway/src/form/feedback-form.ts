@@ -1,17 +1,23 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
-import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
+import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
 import { rowJson, type PrintJson, checkJson } from '@intake/json'
 import { type Turns } from '@intake/http-edge'
+import { takeInvalidEmail, trimEmail, type InvalidEmail } from '../record/feedback-fields.ts'
 import { requireApiKey, requireLease } from '../request.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
 import { examineUpload, type AttachmentRules, type Upload } from './upload.ts'
 
+const validatePayload = compileSchema(FeedbackPayload)
+
 export interface FeedbackForm {
+  /** Whether images that cannot be stored are left out, instead of refusing the form. */
+  isLenient: boolean
   payload: FeedbackPayload
+  invalidEmail: InvalidEmail | undefined
   print: PrintJson
   textBytes: number
   /** The file parts, in their order. They may have any name. */
@@ -40,25 +46,26 @@ export function multipartOptions(formBytesMax: number): FastifyMultipartBaseOpti
   }
 }
 
+/** Whether the request has `Prefer: handling=lenient` (RFC 7240). */
+export function isLenientForm(request: FastifyRequest): boolean {
+  const prefer = request.headers['prefer']
+  return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
+}
+
 /**
  * Reads a form to its end; its parts may have any order. Files are held in memory. A file that is
  * too large, or exceeds the maximum number of files, is discarded; its `Upload` has the error.
  *
- * @param options.bytesMax maximum size of the whole form
  * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or
  * invalid
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
-  options: {
-    validate: Validator<FeedbackPayload>
-    turns: Turns
-    attachments: AttachmentRules
-    bytesMax: number
-  },
+  { turns, attachments: rules }: { turns: Turns; attachments: AttachmentRules },
 ): Promise<FeedbackForm> {
-  const { turns, attachments: rules } = options
-  const { payload: bytes, uploads: received, texts, omitted } = await readForm(request, options)
+  const isLenient = isLenientForm(request)
+  const parts = await readForm(request, rules, isLenient)
+  const { payload: bytes, uploads: received, texts, omitted } = parts
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
   if (bytes.length === 0) throw new IntakeError('invalid_json', 'The payload is empty.')
   const lease = requireLease(request)
@@ -71,13 +78,17 @@ export async function readFeedbackForm(
   })
   if (!isPlain) checkJson(payload, { pointer: '/payload' })
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
-  const valid = options.validate(payload, '/payload')
+  trimEmail(payload)
+  const invalidEmail = isLenient ? takeInvalidEmail(payload) : undefined
+  const valid = validatePayload(payload, '/payload')
   const uploads: Upload[] = []
   for (const [index, one] of received.entries()) {
     uploads.push(await examineUpload(one, { index, rules, turns, account }))
   }
   return {
+    isLenient,
     payload: valid,
+    invalidEmail,
     print: isPlain ? JSON.stringify : rowJson,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
@@ -88,13 +99,15 @@ export async function readFeedbackForm(
 
 async function readForm(
   request: FastifyRequest,
-  { attachments, bytesMax }: { attachments: AttachmentRules; bytesMax: number },
+  rules: AttachmentRules,
+  isLenient: boolean,
 ): Promise<FormParts> {
   let watch: FormWatch | undefined
   const damage = new Set<unknown>()
   try {
-    watch = watchForm(request.raw, bytesMax)
-    const reading = readParts(request, attachments, (error) => damage.add(error))
+    // A lenient form has no maximum size: its oversized files are discarded, and its text is stored.
+    watch = watchForm(request.raw, isLenient ? Infinity : rules.formBytesMax)
+    const reading = readParts(request, rules, (error) => damage.add(error))
     const parts = await Promise.race([reading, watch.failure])
     if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { batchJsonBytesMax, limits, type RecordKind } from '@intake/contract'
 import { FeedbackCreated, LogBatchResult, LogCreated } from '@intake/contract/schemas'
 import { failable, type Turns } from '@intake/http-edge'
-import { isLenient, readFeedback, type AcceptFeedback } from '../accept/feedback.ts'
+import type { AcceptFeedback } from '../accept/feedback.ts'
 import { printBatchResult } from '../accept/batch-results.ts'
 import type { AcceptBatch } from '../accept/log-batch.ts'
 import type { AcceptLog } from '../accept/log.ts'
@@ -11,7 +11,7 @@ import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { BeforeBody, Operation } from '../body/before-body.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import { jsonBody } from '../body/json-body.ts'
-import { multipartOptions } from '../form/feedback-form.ts'
+import { isLenientForm, multipartOptions, readFeedbackForm } from '../form/feedback-form.ts'
 import type { AttachmentRules } from '../form/upload.ts'
 import type { Settled } from '../report/outcomes.ts'
 import { requireLease } from '../request.ts'
@@ -73,11 +73,11 @@ export async function recordRoutes(
       codings: [],
       url: '/api/feedback',
       bodyBytesMax: attachments.formBytesMax,
-      readsPast: isLenient,
+      readsPast: isLenientForm,
       status: 201,
       schema: FeedbackCreated,
       accept: async (request) =>
-        options.acceptFeedback(request, await readFeedback(request, { turns, attachments })),
+        options.acceptFeedback(request, await readFeedbackForm(request, { turns, attachments })),
     })
   })
 }
