@@ -47,40 +47,29 @@ export function metricsOf(registry: Registry) {
   }
 }
 
-/** Adds a counter that is read at each scrape; absent if there are no values. */
-export function addCounter<Label extends string>(
-  registry: Registry,
-  counter: { name: string; help: string; labels: Label[]; read: () => GaugeValues<Label> },
-): void {
-  const { name, help, labels, read } = counter
-  const metric = new Counter<Label>({
-    name,
-    help,
-    labelNames: labels,
-    registers: [],
-    collect() {
-      this.reset()
-      for (const [values, value] of read()) this.inc(values, value)
-    },
-  })
-  registry.registerMetric(metric)
-}
+const addRead =
+  (Metric: typeof Counter | typeof Gauge) =>
+  <Label extends string = never>(
+    registry: Registry,
+    of: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },
+  ): void => {
+    const { name, help, labels: labelNames = [], read } = of
+    const metric = new Metric<Label>({
+      name,
+      help,
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset()
+        // Without labels, `reset` sets the value 0, which would be shown while there is none.
+        if (labelNames.length === 0) this.remove()
+        for (const [labels, value] of read()) this.inc(labels, value)
+      },
+    })
+    registry.registerMetric(metric)
+  }
 
+/** Adds a counter that is read at each scrape; absent if there are no values. */
+export const addCounter = addRead(Counter)
 /** Adds a gauge that is read at each scrape; absent if there are no values. */
-export function addGauge<Label extends string = never>(
-  registry: Registry,
-  gauge: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },
-): void {
-  const { name, help, labels = [], read } = gauge
-  const metric = new Gauge<Label>({
-    name,
-    help,
-    labelNames: labels,
-    registers: [],
-    collect() {
-      this.reset()
-      for (const [values, value] of read()) this.set(values, value)
-    },
-  })
-  registry.registerMetric(metric)
-}
+export const addGauge = addRead(Gauge)
