@@ -1,4 +1,4 @@
-import { pause, untilWholeSecond, withTimeout, type Clock } from '@intake/runtime'
+import { pause, untilWholeSecond, type Clock } from '@intake/runtime'
 import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
@@ -17,13 +17,13 @@ const idleMaxMs = 4_500
  */
 const quietAfterMs = 10_000
 const quietMs = 1_000
-const peekTimeoutMs = 10_000
 
 /**
  * Lets jobs gather until the oldest has waited for a moment, or a full batch waits. Then one
  * consumer claims them all; the others see that the oldest job has changed, and yield. If every job
  * woke all consumers, they would make many small inserts.
  *
+ * @param options.source its commands have a timeout (see `createTimedSource`)
  * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
  * @returns a function that waits for this consumer's turn, or until `signal` aborts, and resolves
  * to the number of jobs that were waiting. Claim even if it is 0: the delay of a postponed job may
@@ -40,25 +40,17 @@ export function createClaimTurn(options: {
   /** The time at which `peek` last found a job, in milliseconds of `clock.now()`. */
   let busyAt = clock.now()
 
-  const hasPostponed = () =>
-    withTimeout(source.hasPostponed(), peekTimeoutMs, 'a look at a queue', clock)
-
   return async (framesMax) => {
     let idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
-      const { count, oldest } = await withTimeout(
-        source.peek(),
-        peekTimeoutMs,
-        'a look at a queue',
-        clock,
-      )
+      const { count, oldest } = await source.peek()
       if (oldest !== undefined) busyAt = clock.now()
       if (count >= framesMax) return count
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
       const isIdle = clock.now() - idleSince >= idleMaxMs
       if (isUnclaimed || isIdle) intervalMs = gatherMs
-      if (isUnclaimed || (isIdle && (count > 0 || (await hasPostponed())))) return count
+      if (isUnclaimed || (isIdle && (count > 0 || (await source.hasPostponed())))) return count
       if (isIdle) idleSince = clock.now()
       if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest

@@ -1,8 +1,7 @@
-import { withTimeout, type Clock, type Timer } from '@intake/runtime'
+import type { Clock, Timer } from '@intake/runtime'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 
 const intervalMs = 5_000
-const timeoutMs = 10_000
 
 /** Renews the locks of the claimed jobs. Its timer runs only while there are claimed jobs. */
 export function createLockRenewal(options: {
@@ -24,7 +23,7 @@ export function createLockRenewal(options: {
   async function renewAll(): Promise<void> {
     const jobs = [...claimed]
     try {
-      const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal', clock))
+      const lost = new Set(await renew(jobs))
       // A job that was completed during the renewal has no lock to lose.
       const affected = jobs.filter((job) => lost.has(job.id) && claimed.has(job))
       if (affected.length > 0) onLost(affected.length)

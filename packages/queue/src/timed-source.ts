@@ -4,7 +4,7 @@ import type { ClaimedJob, JobSource } from './job-source.ts'
 const commandTimeoutMs = 10_000
 
 /**
- * Gives the commands on jobs a timeout. A job that is claimed by a command whose response comes
+ * Gives every command a timeout. A job that is claimed by a command whose response comes
  * later counts as waiting, and the next claim returns it.
  */
 export function createTimedSource(
@@ -32,13 +32,15 @@ export function createTimedSource(
     ...source,
 
     async peek() {
-      const { count, oldest } = await source.peek()
+      const { count, oldest } = await inTime(source.peek(), 'a look at a queue')
       return { count: count + late.length, oldest: late[0]?.id ?? oldest }
     },
 
+    hasPostponed: () => inTime(source.hasPostponed(), 'a look at a queue'),
     claim: async () => late.shift() ?? claimed(source.claim(), 'a claim'),
     complete: (job, next) => claimed(source.complete(job, next)),
     postpone: (job, ms) => inTime(source.postpone(job, ms)),
     release: (job) => inTime(source.release(job)),
+    renew: (jobs) => inTime(source.renew(jobs), 'lock renewal'),
   }
 }

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import type { ClaimedJob } from '../src/job-source.ts'
+import type { ClaimedJob, JobSource } from '../src/job-source.ts'
 import { createLockRenewal } from '../src/lock-renewal.ts'
+import { createTimedSource } from '../src/timed-source.ts'
 
 const job = (id: string): ClaimedJob => ({ id, data: undefined, attempts: 1 })
 
@@ -9,9 +10,10 @@ function build(renew: (jobs: readonly ClaimedJob[]) => Promise<string[]>) {
   const clock = createTestClock()
   const errors: Error[] = []
   const lost: number[] = []
+  const onError = (error: Error) => void errors.push(error)
   const locks = createLockRenewal({
-    renew,
-    onError: (error) => errors.push(error),
+    renew: createTimedSource({ renew } as JobSource, { onError, clock }).renew,
+    onError,
     onLost: (jobs) => lost.push(jobs),
     clock,
   })
