@@ -44,7 +44,6 @@ import type { OutcomeCounts } from './report/outcome-counts.ts'
 import { createOutcomes, type Outcomes } from './report/outcomes.ts'
 import type { GatewayProblems } from './report/problems.ts'
 import { createRefusals } from './report/refusals.ts'
-import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
 import { decorateRequests, requestOptions } from './request.ts'
@@ -141,8 +140,8 @@ export async function buildApp(options: AppOptions): Promise<{
   app.addHook('preClose', () => edge.drain())
 
   const budgets = createBudgets(config)
-  registerEdgeMetrics(registry, { connections: edge.connections, budgets })
-  registerRuleMetrics(registry, { activeRules: () => options.ports.policy.rules().active })
+  const activeRules = () => options.ports.policy.rules().active
+  registerEdgeMetrics(registry, { connections: edge.connections, budgets, activeRules })
   const beforeBody = createBeforeBody({
     ...options.ports,
     admission: options.admission,

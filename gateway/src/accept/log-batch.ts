@@ -18,21 +18,13 @@ import { createLogPrinter, rowsOf } from './log-record.ts'
 const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
-interface SentBatch {
-  batch: LogBatchEnvelope
-  /**
-   * Whether the document is plain and no entry has too many nodes; `checkJson` need not check it.
-   */
-  isPlain: boolean
-  bytes: number
-}
-
 /** Validates the body, except its entries: an invalid entry does not affect the others. */
-function readBatch(request: FastifyRequest): SentBatch {
+function readBatch(request: FastifyRequest) {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   const batch = validateEnvelope(parsed?.value)
   request.records = batch.logs.length
+  // Otherwise `checkJson` must check each entry.
   const isPlain = parsed?.isPlain === true && parsed.entryNodes <= limits.jsonNodes
   if (!isPlain || parsed.nodes > limits.jsonNodes) checkJson({ ...batch, logs: [] })
   return { batch, isPlain, bytes: parsed?.bytes ?? 0 }

@@ -8,7 +8,7 @@ import {
   type LogCreated,
 } from '@intake/contract/schemas'
 import { clientIdKey, type IdempotencyStore } from '@intake/identity'
-import { checkJson, type ParsedJson, rowJson, type PrintJson } from '@intake/json'
+import { checkJson, type ParsedJson, rowJson } from '@intake/json'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
@@ -22,22 +22,13 @@ const validate = compileSchema(LogSubmission)
 const isId = compileCheck(LogEntry.properties.id)
 const knownFields = submissionFields('log')
 
-interface SentLog {
-  body: LogSubmission
-  print: PrintJson
-  bytes: number
-}
-
-function readLog(request: FastifyRequest): SentLog {
+function readLog(request: FastifyRequest) {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
-  if (parsed?.isPlain !== true) checkJson(parsed?.value)
+  const isPlain = parsed?.isPlain === true
+  if (!isPlain) checkJson(parsed?.value)
   const body = validate(parsed?.value)
-  return {
-    body,
-    print: parsed?.isPlain === true ? JSON.stringify : rowJson,
-    bytes: parsed?.bytes ?? 0,
-  }
+  return { body, print: isPlain ? JSON.stringify : rowJson, bytes: parsed?.bytes ?? 0 }
 }
 
 /** Accepts one log event: resolves when it is stored and counted. */

@@ -30,7 +30,7 @@ export function createStoreFrame(options: {
   wallMs: () => number
 }): (rows: readonly Row[], deadline: number) => Promise<StoredFrame & { storedAtMs: number }> {
   const { producer, startEnqueue, wallMs } = options
-  const writeRows = createRowWriter(keptBytesMax)
+  const writeRows = createRowWriter()
 
   return async (rows, deadline) => {
     const span = startEnqueue?.(rows)
@@ -65,20 +65,16 @@ const lineFeed = 0x0a
 
 /**
  * Creates a function that prints rows as UTF-8 into memory that the next call overwrites. Joining
- * the lines as a string first would take twice as long.
- *
- * @param kept the maximum memory that is kept for the next call; memory for a larger call is freed
- * after that call
- * @returns a function that returns the rows, each with a line feed at its end
+ * the lines as a string first would take twice as long. Each line has a line feed at its end.
  */
-function createRowWriter(kept: number): (rows: readonly Pick<Row, 'json'>[]) => Buffer {
+function createRowWriter(): (rows: readonly Pick<Row, 'json'>[]) => Buffer {
   let memory = Buffer.alloc(0)
 
   return (rows) => {
     let units = 0
     for (const { json } of rows) units += json.length + 1
     const bytesMax = units * bytesPerUnitMax
-    const isKept = bytesMax <= kept
+    const isKept = bytesMax <= keptBytesMax
     if (isKept && bytesMax > memory.length) memory = Buffer.allocUnsafeSlow(bytesMax)
     const used = isKept ? memory : Buffer.allocUnsafeSlow(bytesMax)
     let end = 0

@@ -1,21 +1,28 @@
+import type { ActiveRule } from '@intake/access'
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
 import { systemClock, type Clock } from '@intake/runtime'
-import { addGauge, type GaugeValues, type Registry } from '@intake/runtime/process'
+import { addCounter, addGauge, type GaugeValues, type Registry } from '@intake/runtime/process'
 import { memoryThresholds } from '../admission/admission.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
 import { reservationBytes, type ReservationLedger } from '@intake/identity'
 
-/** Registers metrics of the gateway's own state. Each scrape reads their current values. */
+/**
+ * Registers metrics of the gateway's own state. Each scrape reads their current values.
+ *
+ * @param sources.activeRules the rules that the gateway follows now; the series of a rule ends when
+ * the rule is removed
+ */
 export function registerEdgeMetrics(
   registry: Registry,
   sources: {
     connections: Pick<HttpEdge['connections'], 'counts'>
     budgets: Record<RecordKind, Pick<ByteBudget, 'bytesMax' | 'bytesUsed'>>
+    activeRules: () => readonly ActiveRule[]
   },
 ): void {
-  const { connections, budgets } = sources
+  const { connections, budgets, activeRules } = sources
   addGauge(registry, {
     name: 'intake_connections_open',
     help: 'Open connections of clients.',
@@ -37,6 +44,13 @@ export function registerEdgeMetrics(
     help: 'Bytes at which requests are refused with `busy`.',
     labels: ['kind'],
     read: () => kinds.map((kind) => [{ kind }, budgets[kind].bytesMax]),
+  })
+  addCounter(registry, {
+    name: 'intake_rule_matches_total',
+    help: 'Acknowledged records on which a rule of the operator has acted: dropped, in a sample (kept or not), or with a field removed or hashed.',
+    labels: ['rule', 'action'],
+    read: () =>
+      activeRules().map(({ rule: { id: rule, action }, matches }) => [{ rule, action }, matches]),
   })
 }
 

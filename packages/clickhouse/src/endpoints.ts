@@ -17,16 +17,6 @@ interface Endpoint {
   failures: number
 }
 
-export interface Endpoints {
-  /**
-   * Executes a statement on the endpoint in use and, if that does not respond or cannot write, once
-   * on each of the others. So it may be executed more than once. Rejects with the last failure.
-   */
-  execute: Execute
-  count: number
-  close(): Promise<void>
-}
-
 /** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
 /** Codes of a server that is stopping, full, overloaded or without Keeper: another one is tried. */
@@ -43,7 +33,7 @@ export function createEndpoints(options: {
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>
   /** Called for an endpoint that did not respond to a statement. */
   onSilence: (statement: Statement, execute: Execute) => Promise<void>
-}): Endpoints {
+}) {
   const { requestTimeoutMs, config, onSilence } = options
   const { urls } = options
   const current = () => splitUrls(typeof urls === 'string' ? urls : urls.current())
@@ -72,7 +62,12 @@ export function createEndpoints(options: {
 
   return {
     count: endpoints.length,
-    execute: async (statement) => {
+    /**
+     * Executes a statement on the endpoint in use and, if that does not respond or cannot write,
+     * once on each of the others. So it may be executed more than once. Rejects with the last
+     * failure.
+     */
+    execute: async (statement: Statement): Promise<Reply> => {
       const endsAt = performance.now() + requestTimeoutMs
       // The first attempt gets the whole timeout, even if this process was interrupted meanwhile.
       let timeoutMs = requestTimeoutMs
@@ -93,7 +88,7 @@ export function createEndpoints(options: {
         }
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all(endpoints.map(({ client }) => client.close()))
     },
   }

@@ -1,14 +1,6 @@
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
-export interface PolledCheck {
-  /** Why the last check failed, or that none has ended yet; undefined if it passed. */
-  problem(): string | undefined
-  /** The error of the last check; undefined if it passed, and before the first has ended. */
-  error(): unknown
-  /** Checks at once; if a check is in progress, checks again after it. */
-  checkNow(): void
-  close(): void
-}
+export type PolledCheck = ReturnType<typeof pollCheck>
 
 /**
  * Repeats a check that takes time, such as a request to a server, and remembers the result.
@@ -23,7 +15,7 @@ export function pollCheck(options: {
   timeoutMs: number
   describe?: (error: unknown) => string
   clock?: Clock
-}): PolledCheck {
+}) {
   const { what, check, intervalMs, timeoutMs, describe = messageOf, clock } = options
   let problem: string | undefined = `${what} has not responded yet`
   let lastError: unknown
@@ -51,9 +43,12 @@ export function pollCheck(options: {
     ...(clock && { clock }),
   })
   return {
+    /** Why the last check failed, or that none has ended yet; undefined if it passed. */
     problem: () => problem,
+    /** The error of the last check; undefined if it passed, and before the first has ended. */
     error: () => lastError,
-    checkNow() {
+    /** Checks at once; if a check is in progress, checks again after it. */
+    checkNow(): void {
       if (isChecking) isAskedAgain = true
       else polling.pollNow()
     },

@@ -1,5 +1,4 @@
 import { createGatewayMetrics } from '../../../gateway/dist/report/metrics.js'
-import { registerRuleMetrics } from '../../../gateway/dist/report/rule-metrics.js'
 import {
   registerEdgeMetrics,
   registerRedisMetrics,
@@ -160,7 +159,7 @@ function commonMetrics() {
 
 /** What each service registers as it starts, here without anything that sets the values. */
 const registering = {
-  gateway: [createGatewayMetrics, registerEdgeMetrics, registerRedisMetrics, registerRuleMetrics],
+  gateway: [createGatewayMetrics, registerEdgeMetrics, registerRedisMetrics],
   worker: [
     createWorkerMetrics,
     registerBacklogMetrics,

@@ -1,26 +1,14 @@
 import { ClickHouseError, describeError, type ClickHouse } from '@intake/clickhouse'
 import { readInstallation } from '@intake/schema'
-import { pollCheck, type PolledCheck } from '@intake/health'
+import { pollCheck } from '@intake/health'
 import type { ReadBacklogs } from '@intake/queue'
 import type { JobSource } from '@intake/queue/consume'
 import { withTimeout, type Clock } from '@intake/runtime'
 
-/**
- * Whether Redis and ClickHouse have the mark of one installation. `problem` and `error` say why
- * ClickHouse's cannot be read.
- */
-export interface InstallationCheck extends PolledCheck {
-  /**
-   * Whether frames may be taken: Redis has the same mark, or none because it lost its data. False
-   * after each new connection to Redis, until the mark has been read.
-   */
-  isConfirmed(): boolean
-  /** How the marks differ, in words for an operator; undefined if no difference is known. */
-  difference(): string | undefined
-}
+export type InstallationCheck = ReturnType<typeof startInstallationCheck>
 
 /**
- * Compares the marks every few seconds and whenever Redis has been connected. While ClickHouse
+ * Checks whether Redis and ClickHouse have the mark of one installation: compares the marks every few seconds and whenever Redis has been connected. While ClickHouse
  * cannot be read, the last result is kept and the check reports the reason: so an outage is seen
  * even with nothing to insert.
  *
@@ -34,7 +22,7 @@ export function startInstallationCheck(options: {
   intervalMs: number
   timeoutMs: number
   clock?: Clock
-}): InstallationCheck {
+}) {
   const { redis, readMark, clickhouse, timeoutMs, clock } = options
   let connection = 0
   let isConfirmed = false
@@ -64,7 +52,16 @@ export function startInstallationCheck(options: {
     ...(clock && { clock }),
   })
   redis.on('ready', check.checkNow)
-  return { ...check, isConfirmed: () => isConfirmed, difference: () => difference }
+  return {
+    ...check,
+    /**
+     * Whether frames may be taken: Redis has the same mark, or none because it lost its data. False
+     * after each new connection to Redis, until the mark has been read.
+     */
+    isConfirmed: () => isConfirmed,
+    /** How the marks differ, in words for an operator; undefined if no difference is known. */
+    difference: () => difference,
+  }
 }
 
 function describe(known: string | null): string {

@@ -14,11 +14,7 @@ const readTimeoutMs = 10_000
 /** The maximum number of frames that are read. Redis needs some milliseconds to return so many. */
 const framesMax = 20_000
 
-export interface Watermark {
-  /** Since all watermarks were last stored, by this worker or by the one that has the turn. */
-  lateMs(): number
-  close(): void
-}
+export type Watermark = ReturnType<typeof startWatermark>
 
 /**
  * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
@@ -36,7 +32,7 @@ export function startWatermark(options: {
   clock?: Clock
   /** The wall clock of this process, in milliseconds since 1970. */
   wallMs?: () => number
-}): Watermark {
+}) {
   const { readBacklogs, store, clockSkewMaxMs, onError } = options
   const { clock = systemClock, wallMs = () => Date.now() } = options
   const closing = new AbortController()
@@ -63,8 +59,9 @@ export function startWatermark(options: {
 
   const polling = startPolling({ poll: advance, intervalMs, onError, clock })
   return {
+    /** Since all watermarks were last stored, by this worker or by the one that has the turn. */
     lateMs: () => clock.now() - advancedAt,
-    close() {
+    close(): void {
       polling.close()
       closing.abort()
     },
