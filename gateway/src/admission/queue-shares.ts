@@ -1,20 +1,9 @@
 import type { RecordKind } from '@intake/contract'
 import { addCounts, readCounts, type Redis, type RedisState } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
-import { memoryThresholds, nobody, type OverShare } from './admission.ts'
+import { memoryThresholds, nobody } from './admission.ts'
 
-/**
- * Divides the queue among the API keys while workers do not keep up. A key that holds more than
- * twice the memory that is free up to `resume` of a kind of record is over its share of it. So one
- * key alone fills at most two thirds of that, and two fill at most two fifths each. A key that holds
- * little can send until the queue is full: the memory up to `refuse` is a reserve for such keys.
- */
-export interface QueueShares {
-  readonly unsent: Unsent
-  /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
-  readonly over: OverShare
-  close(): void
-}
+export type QueueShares = ReturnType<typeof startQueueShares>
 
 /**
  * What this gateway has stored. Whoever stores a frame adds its bytes, and calls `send` when
@@ -41,7 +30,12 @@ const urgentPart = 1 / 50
 const intervalMs = 1_000
 
 /**
- * Starts to count what each API key holds. Nothing is ever subtracted: what a key holds is its part
+ * Divides the queue among the API keys while workers do not keep up. A key that holds more than
+ * twice the memory that is free up to `resume` of a kind of record is over its share of it. So one
+ * key alone fills at most two thirds of that, and two fill at most two fifths each. A key that holds
+ * little can send until the queue is full: the memory up to `refuse` is a reserve for such keys.
+ *
+ * Counts what each API key holds. Nothing is ever subtracted: what a key holds is its part
  * of everything stored since the oldest queued frame arrived. So frames that are completed, twice
  * or by nobody, and processes that are killed, cause no error that remains.
  *
@@ -63,7 +57,7 @@ export function startQueueShares(options: {
   onError: (error: unknown) => void
   clock?: Clock
   wallMs?: () => number
-}): QueueShares {
+}) {
   const { redis, redisPoll, oldestQueued, isShared, clock = systemClock } = options
   const { wallMs = Date.now } = options
   const unsent: Unsent = {
@@ -73,6 +67,7 @@ export function startQueueShares(options: {
     send: () => polling.pollNow(),
   }
   const queued = createQueuedBytes({ redis, unsent: unsent.byKey, wallMs })
+  /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
   const over = { ...nobody }
 
   async function findOver(): Promise<typeof nobody> {

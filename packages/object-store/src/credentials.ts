@@ -36,12 +36,11 @@ export function provideCredentials(options: {
   return provider as unknown as ClientProvider
 }
 
-function findCredentials(options: {
-  currentUrl: () => URL
-  region: string
-  identity?: IdentitySettings | undefined
-}): () => Promise<Credentials> {
-  const { currentUrl, region, identity = {} } = options
+function findCredentials({
+  currentUrl,
+  region,
+  identity = {},
+}: Parameters<typeof provideCredentials>[0]): () => Promise<Credentials> {
   if (currentUrl().username !== '') {
     return async () => {
       const { username, password } = currentUrl()

@@ -5,18 +5,7 @@ import { createFrame, createJobId, type NewFrame } from './frame.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
 
-export interface FrameProducer {
-  /**
-   * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
-   * attempt without a response is repeated until the deadline, with the same job id and to the same
-   * sink.
-   *
-   * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored;
-   * `outcome_unknown`: sent, but no response
-   */
-  add(frame: NewFrame, deadline: number): Promise<void>
-}
+export type FrameProducer = ReturnType<typeof createFrameProducer>
 
 /**
  * Chooses where a frame is added.
@@ -30,14 +19,20 @@ export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
  * @param options.sink the sink of all frames, or what chooses one for each. Sinks belong to the
  * caller, who closes them after the last frame has settled
  */
-export function createFrameProducer(options: {
-  sink: JobSink | RouteFrame
-  clock?: Clock
-}): FrameProducer {
+export function createFrameProducer(options: { sink: JobSink | RouteFrame; clock?: Clock }) {
   const { sink, clock = systemClock } = options
 
   return {
-    async add(frame, deadline) {
+    /**
+     * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
+     * attempt without a response is repeated until the deadline, with the same job id and to the
+     * same sink.
+     *
+     * @param deadline in milliseconds of `clock.now()`
+     * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored;
+     * `outcome_unknown`: sent, but no response
+     */
+    async add(frame: NewFrame, deadline: number): Promise<void> {
       const data = createFrame(frame)
       const id = createJobId(frame)
       /** The sink that may have stored the frame; two would both deliver it. */

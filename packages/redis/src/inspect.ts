@@ -64,7 +64,7 @@ async function inspectServer(server: Primary): Promise<RedisFacts> {
   ])
   const bytes = (field: string) => Number(infoField(memory, field) ?? 0)
   const isReplica = infoField(replication, 'role') === 'slave'
-  const { violations, isUnreadable } = await readDurability([{ ...server, isReplica }])
+  const { violations, isUnreadable } = await readDurability(server, isReplica)
   const compactHashFields = await readSetting(redis, 'hash-max-listpack-entries')
   return {
     name,

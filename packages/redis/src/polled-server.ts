@@ -29,7 +29,7 @@ export function createPolledServer(
 
   async function readDurabilityAtTimes(primary: Primary): Promise<Durability> {
     if (performance.now() - configReadAt < configIntervalMs) return durability
-    durability = await readDurability([primary])
+    durability = await readDurability(primary)
     configReadAt = performance.now()
     return durability
   }

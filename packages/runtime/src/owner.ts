@@ -1,15 +1,11 @@
-/** Collects functions that end what was started. Calls each of them once, in reverse order. */
-export interface Owner {
-  /** Adds a function to call at the end. If everything has already ended, it is called at once. */
-  add(end: () => unknown): void
-  /** Adds `part.close` to the functions to call at the end, and returns the part. */
-  own<Part extends { close(): unknown }>(part: Part): Part
-  /** Resolves when everything has ended. If one of the functions fails, the others still run. */
-  end(): Promise<void>
-}
+export type Owner = ReturnType<typeof createOwner>
 
-/** @param onError called when something could not be ended */
-export function createOwner(onError: (error: unknown) => void): Owner {
+/**
+ * Collects functions that end what was started. Calls each of them once, in reverse order.
+ *
+ * @param onError called when something could not be ended
+ */
+export function createOwner(onError: (error: unknown) => void) {
   const ends: (() => unknown)[] = []
   let ending: Promise<void> | undefined
   let hasEnded = false
@@ -25,6 +21,7 @@ export function createOwner(onError: (error: unknown) => void): Owner {
     hasEnded = true
   }
 
+  /** Adds a function to call at the end. If everything has already ended, it is called at once. */
   function add(end: () => unknown): void {
     ends.push(end)
     if (hasEnded) void endAll()
@@ -32,10 +29,12 @@ export function createOwner(onError: (error: unknown) => void): Owner {
 
   return {
     add,
-    own(part) {
+    /** Adds `part.close` to the functions to call at the end, and returns the part. */
+    own<Part extends { close(): unknown }>(part: Part): Part {
       add(() => part.close())
       return part
     },
+    /** Resolves when everything has ended. If one of the functions fails, the others still run. */
     end: () => (ending ??= endAll()),
   }
 }

@@ -16,23 +16,22 @@ export interface Durability {
   isUnreadable: boolean
 }
 
-/** Every setting of these servers that allows a loss of data is a violation. */
+/** Every setting of the server that allows a loss of data is a violation. */
 export async function readDurability(
-  servers: readonly (Primary & { isReplica?: boolean })[],
+  { name, redis }: Primary,
+  isReplica = false,
 ): Promise<Durability> {
   const settings = await Promise.all(
-    servers.flatMap(({ name, redis, isReplica = false }) =>
-      Object.entries(required).map(async ([setting, wanted]) => {
-        const actual = await readSetting(redis, setting)
-        return { server: titleOf({ name, isReplica }), setting, wanted, actual }
-      }),
-    ),
+    Object.entries(required).map(async ([setting, wanted]) => {
+      return { setting, wanted, actual: await readSetting(redis, setting) }
+    }),
   )
+  const title = titleOf({ name, isReplica })
   return {
-    violations: settings.flatMap(({ server, setting, wanted, actual }) =>
+    violations: settings.flatMap(({ setting, wanted, actual }) =>
       actual === undefined || actual === wanted
         ? []
-        : [`${server} has ${setting} ${actual}, not ${wanted}`],
+        : [`${title} has ${setting} ${actual}, not ${wanted}`],
     ),
     isUnreadable: settings.some(({ actual }) => actual === undefined),
   }
