@@ -7,14 +7,12 @@ import {
   parseTrustProxy,
   publicUrlOf,
   type GatewayConfig,
-  formBytesMax,
 } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import {
   createFairGate,
   createHttpEdge,
-  createTurns,
   expectContinue,
   type Cors,
   type Handler,
@@ -24,12 +22,8 @@ import {
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
-import { createAcceptance } from './accept/acceptance.ts'
-import { createAcceptFeedback } from './accept/feedback.ts'
-import { createAcceptBatch } from './accept/log-batch.ts'
-import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
-import { createBeforeBody, type BeforeBody } from './body/before-body.ts'
+import { createBeforeBody } from './body/before-body.ts'
 import { createApiCors } from './admission/cors.ts'
 import type { QueueShares } from './admission/queue-shares.ts'
 import { createAddressLimit } from './admission/sketch-limits.ts'
@@ -152,7 +146,7 @@ export async function buildApp(options: AppOptions): Promise<{
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
     await api.register(traceRequests, { tracing: options.tracing })
-    await registerOperations(api, { ...options, beforeBody, outcomes, commits, budgets })
+    await recordRoutes(api, { ...options, beforeBody, outcomes, commits, budgets })
   })
   return { app, connections: edge.connections }
 }
@@ -227,58 +221,4 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   const budget = (share: number) =>
     createByteBudget({ bytesMax: Math.floor(config.BYTES_IN_FLIGHT_MAX * share), requests })
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
-}
-
-async function registerOperations(
-  api: FastifyInstance,
-  options: AppOptions & {
-    beforeBody: BeforeBody
-    outcomes: Outcomes
-    commits: Record<RecordKind, GroupCommit>
-    budgets: Record<RecordKind, ByteBudget>
-  },
-): Promise<void> {
-  const { config, ports, admission, outcomes, commits, clock = systemClock } = options
-  const { apiKeys, idempotency, policy, limiter } = ports
-  const { logs, feedback } = commits
-  const turns = createTurns(clock)
-  const acceptance = createAcceptance({
-    apiKeys,
-    policy,
-    limiter,
-    outcomes,
-    now: admission.now,
-    countryHeader: config.CLIENT_COUNTRY_HEADER,
-    enqueueTimeoutMs: config.ENQUEUE_TIMEOUT_MS,
-    clock,
-  })
-  const batchBytesMax = config.BATCH_BODY_BYTES_MAX
-  await recordRoutes(api, {
-    beforeBody: options.beforeBody,
-    budgets: options.budgets,
-    limiter,
-    turns,
-    acceptLog: createAcceptLog({ acceptance, logs, idempotency }),
-    acceptBatch: createAcceptBatch({
-      acceptance,
-      logs,
-      idempotency,
-      turns,
-      sharedBytesMax: batchBytesMax,
-      clock,
-    }),
-    acceptFeedback: createAcceptFeedback({
-      acceptance,
-      feedback,
-      idempotency,
-      store: ports.attachments,
-    }),
-    batchBytesMax,
-    attachments: {
-      bytesMax: config.ATTACHMENT_BYTES_MAX,
-      formBytesMax: formBytesMax(config.ATTACHMENT_BYTES_MAX),
-      pixelsMax: config.ATTACHMENT_PIXELS_MAX,
-      keepsMetadata: config.KEEP_METADATA,
-    },
-  })
 }

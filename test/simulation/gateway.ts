@@ -1,8 +1,8 @@
 import type { ApiKey } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
-import type { AcceptFeedback } from '../../gateway/src/accept/feedback.ts'
+import type { createAcceptFeedback } from '../../gateway/src/accept/feedback.ts'
 import type { FeedbackForm } from '../../gateway/src/form/feedback-form.ts'
-import type { AcceptLog } from '../../gateway/src/accept/log.ts'
+import type { createAcceptLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createAttachments } from './ports/attachments.ts'
@@ -40,11 +40,11 @@ const enqueueTimeoutMs = 4_000
 export const skewMaxMs = 3_000
 
 interface Life {
-  acceptLog: AcceptLog
-  acceptFeedback: AcceptFeedback
+  acceptLog: ReturnType<typeof createAcceptLog>
+  acceptFeedback: ReturnType<typeof createAcceptFeedback>
 }
 
-type FastifyRequest = Parameters<AcceptLog>[0]
+type FastifyRequest = Parameters<Life['acceptLog']>[0]
 
 /**
  * A gateway. It runs the real code between the validation of a record and Redis. Each feedback has

@@ -21,21 +21,16 @@ import { editExtra, editSender } from './apply-rules.ts'
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
 
-/** Accepts a feedback: resolves when its images and then its row are stored. */
-export type AcceptFeedback = (
-  request: FastifyRequest,
-  form: FeedbackForm,
-) => Promise<Settled<FeedbackCreated>>
-
+/** Returns a function that accepts a feedback: it stores the images, then the row. */
 export function createAcceptFeedback(options: {
   acceptance: Acceptance
   feedback: GroupCommit
   idempotency: IdempotencyStore
   store: Pick<ObjectStore, 'put' | 'remove'>
-}): AcceptFeedback {
+}) {
   const { acceptance, feedback: rows, idempotency, store } = options
 
-  return async (request, form) => {
+  return async (request: FastifyRequest, form: FeedbackForm): Promise<Settled<FeedbackCreated>> => {
     const { payload } = form
     const admitted = acceptance.admit(request, payload, sizeOf(form))
     const { context, key, rules } = admitted

@@ -30,10 +30,10 @@ function readBatch(request: FastifyRequest) {
   return { batch, isPlain, bytes: parsed?.bytes ?? 0 }
 }
 
-/** Accepts the log events of a batch: resolves when those that are accepted are stored. */
-export type AcceptBatch = (request: FastifyRequest) => Promise<Settled<LogBatchResult>>
-
 /**
+ * Returns a function that accepts the log events of a batch: it resolves when those that are
+ * accepted are stored.
+ *
  * @param options.sharedBytesMax the maximum size, in all rows together, of the data that every row
  * repeats: the sender's columns and the batch's unknown fields
  */
@@ -44,10 +44,10 @@ export function createAcceptBatch(options: {
   turns: Turns
   sharedBytesMax: number
   clock: Pick<Clock, 'now'>
-}): AcceptBatch {
+}) {
   const { acceptance, logs, idempotency, turns, sharedBytesMax, clock } = options
 
-  return async (request) => {
+  return async (request: FastifyRequest): Promise<Settled<LogBatchResult>> => {
     const { batch, isPlain, bytes } = readBatch(request)
     const size = { kind: 'logs', records: batch.logs.length, attachmentBytes: 0, bytes } as const
     const admitted = acceptance.admit(request, batch, size)

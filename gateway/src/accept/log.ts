@@ -31,17 +31,15 @@ function readLog(request: FastifyRequest) {
   return { body, print: isPlain ? JSON.stringify : rowJson, bytes: parsed?.bytes ?? 0 }
 }
 
-/** Accepts one log event: resolves when it is stored and counted. */
-export type AcceptLog = (request: FastifyRequest) => Promise<Settled<LogCreated>>
-
+/** Returns a function that accepts one log event: it resolves when that is stored and counted. */
 export function createAcceptLog(options: {
   acceptance: Acceptance
   logs: GroupCommit
   idempotency: IdempotencyStore
-}): AcceptLog {
+}) {
   const { acceptance, logs, idempotency } = options
 
-  return async (request) => {
+  return async (request: FastifyRequest): Promise<Settled<LogCreated>> => {
     const { body, print, bytes } = readLog(request)
     const size = { kind: 'logs', records: 1, attachmentBytes: 0, bytes } as const
     const admitted = acceptance.admit(request, body, size)

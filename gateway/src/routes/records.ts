@@ -1,64 +1,80 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { formBytesMax, type GatewayConfig } from '@intake/config'
 import { batchJsonBytesMax, limits, type RecordKind } from '@intake/contract'
 import { FeedbackCreated, LogBatchResult, LogCreated } from '@intake/contract/schemas'
-import { failable, type Turns } from '@intake/http-edge'
-import type { AcceptFeedback } from '../accept/feedback.ts'
+import { createTurns, failable } from '@intake/http-edge'
+import { systemClock, type Clock } from '@intake/runtime'
+import { createAcceptance } from '../accept/acceptance.ts'
+import { createAcceptFeedback } from '../accept/feedback.ts'
 import { printBatchResult } from '../accept/batch-results.ts'
-import type { AcceptBatch } from '../accept/log-batch.ts'
-import type { AcceptLog } from '../accept/log.ts'
-import type { KeyLimiter } from '../admission/key-limits.ts'
+import { createAcceptBatch } from '../accept/log-batch.ts'
+import { createAcceptLog } from '../accept/log.ts'
+import type { Admission } from '../admission/admission.ts'
 import type { BeforeBody, Operation } from '../body/before-body.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import { jsonBody } from '../body/json-body.ts'
+import type { GroupCommit } from '../commit/group-commit.ts'
 import { isLenientForm, multipartOptions, readFeedbackForm } from '../form/feedback-form.ts'
 import type { AttachmentRules } from '../form/upload.ts'
-import type { Settled } from '../report/outcomes.ts'
+import type { GatewayPorts } from '../ports.ts'
+import type { Outcomes, Settled } from '../report/outcomes.ts'
 import { requireLease } from '../request.ts'
 
-/** @param options.batchBytesMax the maximum size of a batch as it is sent */
+/** Registers the operations that accept records. */
 export async function recordRoutes(
   api: FastifyInstance,
   options: {
-    acceptLog: AcceptLog
-    acceptBatch: AcceptBatch
-    acceptFeedback: AcceptFeedback
+    config: GatewayConfig
+    ports: GatewayPorts
+    admission: Pick<Admission, 'now'>
     beforeBody: BeforeBody
+    outcomes: Outcomes
     budgets: Record<RecordKind, ByteBudget>
-    turns: Turns
-    limiter: Pick<KeyLimiter, 'requireShare'>
-    batchBytesMax: number
-    attachments: AttachmentRules
+    commits: Record<RecordKind, GroupCommit>
+    clock?: Clock
   },
 ): Promise<void> {
-  const { beforeBody, budgets, turns, limiter, batchBytesMax, attachments } = options
-  const logs = { kind: 'logs', budget: budgets.logs, codings: ['gzip'] } as const
+  const { config, ports, beforeBody, outcomes, budgets, commits, clock = systemClock } = options
+  const { idempotency, limiter, attachments: store } = ports
+  const turns = createTurns(clock)
+  const acceptance = createAcceptance({
+    ...ports,
+    outcomes,
+    now: options.admission.now,
+    countryHeader: config.CLIENT_COUNTRY_HEADER,
+    enqueueTimeoutMs: config.ENQUEUE_TIMEOUT_MS,
+    clock,
+  })
+  const ofLogs = { acceptance, logs: commits.logs, idempotency }
+  const logRoute = { kind: 'logs', budget: budgets.logs, codings: ['gzip'] } as const
 
   /** Accepts one application log event. */
   await api.register(async (app) => {
     const jsonBytesMax = limits.logBytes
     await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.jsonNodes, turns, limiter })
     acceptRoute(app, beforeBody, {
-      ...logs,
+      ...logRoute,
       url: '/api/log',
       bodyBytesMax: limits.logBytes,
       status: 201,
       schema: LogCreated,
-      accept: options.acceptLog,
+      accept: createAcceptLog(ofLogs),
     })
   })
 
   /** Accepts or rejects each of several log events of one device. */
   await api.register(async (app) => {
-    const jsonBytesMax = batchJsonBytesMax(batchBytesMax)
+    const sharedBytesMax = config.BATCH_BODY_BYTES_MAX
+    const jsonBytesMax = batchJsonBytesMax(sharedBytesMax)
     await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns, limiter })
     acceptRoute(app, beforeBody, {
-      ...logs,
+      ...logRoute,
       url: '/api/log/batch',
-      bodyBytesMax: batchBytesMax,
+      bodyBytesMax: sharedBytesMax,
       status: 207,
       schema: LogBatchResult,
-      accept: options.acceptBatch,
+      accept: createAcceptBatch({ ...ofLogs, turns, sharedBytesMax, clock }),
       // Fastify's serializer of the schema is too slow for a response with many entries.
       print: printBatchResult,
     })
@@ -66,6 +82,9 @@ export async function recordRoutes(
 
   /** Accepts a feedback text with up to four images. */
   await api.register(async (app) => {
+    const attachments = attachmentRules(config)
+    const feedback = commits.feedback
+    const accept = createAcceptFeedback({ acceptance, feedback, idempotency, store })
     await app.register(multipart, multipartOptions(attachments.formBytesMax))
     acceptRoute(app, beforeBody, {
       kind: 'feedback',
@@ -77,10 +96,17 @@ export async function recordRoutes(
       status: 201,
       schema: FeedbackCreated,
       accept: async (request) =>
-        options.acceptFeedback(request, await readFeedbackForm(request, { turns, attachments })),
+        accept(request, await readFeedbackForm(request, { turns, attachments })),
     })
   })
 }
+
+const attachmentRules = (config: GatewayConfig): AttachmentRules => ({
+  bytesMax: config.ATTACHMENT_BYTES_MAX,
+  formBytesMax: formBytesMax(config.ATTACHMENT_BYTES_MAX),
+  pixelsMax: config.ATTACHMENT_PIXELS_MAX,
+  keepsMetadata: config.KEEP_METADATA,
+})
 
 /**
  * Registers a `POST` route that accepts records.
