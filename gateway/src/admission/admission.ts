@@ -29,13 +29,10 @@ export const nobody: OverShare = { logs: new Set(), feedback: new Set() }
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards returns the numbers of the log queue's shards that have lost their
- * frames
- * @param options.overShare the API keys that are over their share of the queue for records of a
- * kind; default: none
+ * @param options.lostShards the shards of the log queue that have lost their frames
+ * @param options.overShare the API keys that are over their share of the queue; default: none
  * @param options.isStrict whether to refuse records while Redis is configured so that it could lose
  * confirmed writes
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
@@ -156,7 +153,6 @@ const { recordTimeMs, eventAgeMs, eventAheadMs, clockSkewMaxMs } = limits
  * measurement is too inexact to decide, the previous result is kept, so that a slow network does
  * not change the result.
  *
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
  * @param options.clock the monotonic clock to which the reading of Redis's clock refers
  */
 export function createSkewGauge(options: {

@@ -84,10 +84,8 @@ class Counter implements FleetCounter {
 
   /**
    * What is to be sent to Redis now. Redis never gets a negative amount. If a sent amount is taken
-   * back, the next amount that is sent is smaller instead.
-   *
-   * @param nowMs the current time, in milliseconds of `clock.now()`
-   * @returns undefined if nothing is to be sent or read
+   * back, the next amount that is sent is smaller instead. Undefined if nothing is to be sent or
+   * read.
    */
   unsent(nowMs: number): number | undefined {
     const amount = Math.max(0, this.own - this.sent)
@@ -95,11 +93,7 @@ class Counter implements FleetCounter {
     return amount > 0 || isDue ? amount : undefined
   }
 
-  /**
-   * Notes what Redis responded to a sent amount.
-   *
-   * @param atMs when the amount was sent, in milliseconds of `clock.now()`
-   */
+  /** Notes what Redis responded to an amount that was sent at `atMs` of `clock.now()`. */
   shared(amount: number, all: { total: number; msLeft: number }, atMs: number): void {
     this.#sharedAt = atMs
     this.sent += amount

@@ -44,7 +44,6 @@ const intervalMs = 1_000
  * is claimed, in milliseconds since 1970
  * @param options.isShared whether there are several API keys. A key that is alone may use the whole
  * queue
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function startQueueShares(options: {
   redis: Redis
@@ -117,11 +116,7 @@ type Counts = ReadonlyMap<string, number>
 
 const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
 
-/**
- * The bytes that each API key has put into the queue, counted by all gateways.
- *
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
- */
+/** The bytes that each API key has put into the queue, counted by all gateways. */
 function createQueuedBytes(options: {
   redis: Redis
   unsent: Map<string, number>

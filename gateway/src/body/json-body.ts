@@ -27,8 +27,7 @@ interface JsonBodyOptions {
  * `checkJson` checks its content later.
  *
  * @param options.limiter may refuse a request by its JSON before that is parsed
- * @param options.jsonBytesMax maximum bytes of JSON, after decompression
- * @param options.nodesMax the maximum number of members and elements in a document
+ * @param options.jsonBytesMax after decompression
  * @param options.turns schedules the parsing of large documents; all routes of a process share it
  */
 export const jsonBody = fp(

@@ -19,8 +19,6 @@ const keptBytesMax = 3 * 1024 * 1024
  * Creates a function that stores rows as one frame, and resolves when it is on stable storage.
  *
  * @param options.startEnqueue undefined if frames are not traced
- * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
- * 1970
  * @throws {IntakeError} the errors of `FrameProducer.add`, or `internal_error` on a fault of this
  * program
  */
@@ -90,8 +88,6 @@ function createRowWriter(): (rows: readonly Pick<Row, 'json'>[]) => Buffer {
  * Attributes a frame to the API keys of its rows. The rows of a request follow each other, so there
  * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
  * units.
- *
- * @param unsent what is stored, to which the frame is added
  */
 export function divideBytes(rows: readonly Row[], bytes: number, unsent: Unsent): void {
   let length = 0

@@ -4,11 +4,6 @@ import { IntakeError, type ErrorCode } from '@intake/contract'
 /** An error of Fastify with any other code is a bug in the gateway: `internal_error`. */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'malformed_http',
-    detail: 'The body does not have the length that Content-Length says.',
-  },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported_media_type',
     detail: 'Log events take application/json, feedback takes multipart/form-data.',

@@ -39,8 +39,6 @@ export type Outcomes = ReturnType<typeof createOutcomes>
  * these functions is called once, with two exceptions. If the client disconnects before the end of
  * its body, nothing is counted. If a request gets the response `outcome_unknown` before its records
  * are stored, it is counted as refused, and later also as accepted.
- *
- * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createOutcomes(options: {
   counts: Pick<OutcomeCounts, 'count'>

@@ -2,7 +2,13 @@ import type { ActiveRule } from '@intake/access'
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
 import { systemClock, type Clock } from '@intake/runtime'
-import { addCounter, addGauge, type GaugeValues, type Registry } from '@intake/runtime/process'
+import {
+  addCounter,
+  addGauge,
+  byKind,
+  type GaugeValues,
+  type Registry,
+} from '@intake/runtime/process'
 import { memoryThresholds } from '../admission/admission.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
@@ -37,13 +43,13 @@ export function registerEdgeMetrics(
     name: 'intake_body_bytes_in_flight',
     help: 'Bytes of requests held in memory.',
     labels: ['kind'],
-    read: () => kinds.map((kind) => [{ kind }, budgets[kind].bytesUsed()]),
+    read: byKind(kinds, (kind) => budgets[kind].bytesUsed()),
   })
   addGauge(registry, {
     name: 'intake_body_bytes_in_flight_max',
     help: 'Bytes at which requests are refused with `busy`.',
     labels: ['kind'],
-    read: () => kinds.map((kind) => [{ kind }, budgets[kind].bytesMax]),
+    read: byKind(kinds, (kind) => budgets[kind].bytesMax),
   })
   addCounter(registry, {
     name: 'intake_rule_matches_total',
@@ -66,13 +72,9 @@ export function registerRedisMetrics(
   },
 ): void {
   const { state, ledger, wallMs = Date.now, clock = systemClock } = sources
-  const memory = () => {
-    const { memoryUsed, memoryBytesMax } = state() ?? { memoryUsed: 0, memoryBytesMax: Infinity }
-    return Number.isFinite(memoryBytesMax) ? { memoryUsed, memoryBytesMax } : undefined
-  }
   const ofMemory = (read: (used: number, bytesMax: number) => GaugeValues<'kind'>) => () => {
-    const known = memory()
-    return known === undefined ? [] : read(known.memoryUsed, known.memoryBytesMax)
+    const { memoryUsed = 0, memoryBytesMax = Infinity } = state() ?? {}
+    return Number.isFinite(memoryBytesMax) ? read(memoryUsed, memoryBytesMax) : []
   }
 
   addGauge(registry, {
@@ -108,13 +110,13 @@ export function registerRedisMetrics(
     name: 'intake_reservations_held',
     help: 'Idempotency keys that are reserved.',
     labels: ['kind'],
-    read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).held]),
+    read: byKind(kinds, (kind) => ledger.usage(kind).held),
   })
   addGauge(registry, {
     name: 'intake_reservations_max',
     help: 'Maximum number of reserved idempotency keys; beyond it new keys are refused with `keys_full`.',
     labels: ['kind'],
-    read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).max]),
+    read: byKind(kinds, (kind) => ledger.usage(kind).max),
   })
   addGauge(registry, {
     name: 'intake_clock_skew_seconds',

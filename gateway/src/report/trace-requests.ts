@@ -6,8 +6,6 @@ import { exchangeOf, whenEnded } from '@intake/http-edge'
 /**
  * Traces the requests of the Fastify scope in which it is registered. A `traceparent` from the
  * client is ignored, because otherwise anybody with an API key could decide what is traced.
- *
- * @param options.tracing undefined if traces are off
  */
 export const traceRequests = fp(
   async (app: FastifyInstance, { tracing }: { tracing: Tracing | undefined }) => {

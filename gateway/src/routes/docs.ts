@@ -11,8 +11,6 @@ const exampleUrl = 'http://127.0.0.1:3000'
 /**
  * Serves `GET /docs`, a page for developers of clients. The page loads nothing, and runs only the
  * script that it contains.
- *
- * @param options.url where clients reach the gateway
  */
 export function docsRoute(app: FastifyInstance, { url }: { url: string }): void {
   const hashOf = (element: RegExp) => {

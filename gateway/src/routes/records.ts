@@ -111,7 +111,6 @@ const attachmentRules = (config: GatewayConfig): AttachmentRules => ({
 /**
  * Registers a `POST` route that accepts records.
  *
- * @param route.schema the JSON Schema of the response body
  * @param route.accept reads the request, and stores and counts its records
  * @param route.print prints the body of the response; default: the serializer that Fastify makes
  * from the schema

@@ -47,6 +47,15 @@ export function metricsOf(registry: Registry) {
   }
 }
 
+/** Reads a value for each kind; one that is undefined is absent. */
+export const byKind =
+  <Kind extends string>(kinds: readonly Kind[], read: (kind: Kind) => number | undefined) =>
+  (): GaugeValues<'kind'> =>
+    kinds.flatMap((kind): GaugeValues<'kind'> => {
+      const value = read(kind)
+      return value === undefined ? [] : [[{ kind }, value]]
+    })
+
 const addRead =
   (Metric: typeof Counter | typeof Gauge) =>
   <Label extends string = never>(

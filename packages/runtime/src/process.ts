@@ -2,6 +2,7 @@ export { createLogger, createWarning, type Logger } from './logger.ts'
 export {
   addCounter,
   addGauge,
+  byKind,
   createMetrics,
   metricsOf,
   Registry,

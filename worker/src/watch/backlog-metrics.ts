@@ -1,5 +1,5 @@
 import { queueKinds, type BacklogMonitor, type QueueState } from '@intake/queue'
-import { addGauge, type Registry } from '@intake/runtime/process'
+import { addGauge, byKind, type Registry } from '@intake/runtime/process'
 
 const states = ['waiting', 'active', 'delayed'] as const
 
@@ -20,12 +20,10 @@ export function registerBacklogMetrics(
       name,
       help: `${help} (shared).`,
       labels: ['kind'],
-      read: () =>
-        queueKinds.flatMap((kind) => {
-          const state = monitor.of(kind)
-          const value = state && read(state)
-          return value === undefined ? [] : [[{ kind }, value] as [{ kind: string }, number]]
-        }),
+      read: byKind(queueKinds, (kind) => {
+        const state = monitor.of(kind)
+        return state && read(state)
+      }),
     })
   }
 

@@ -1,7 +1,7 @@
 import type { FailureKind } from '@intake/clickhouse'
 import { perQueue, queueKinds, type QueueName } from '@intake/queue'
 import { systemClock, type Clock } from '@intake/runtime'
-import { addGauge, metricsOf, type Registry } from '@intake/runtime/process'
+import { addGauge, byKind, metricsOf, type Registry } from '@intake/runtime/process'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import { createLoopState, type Activity } from './activity.ts'
 
@@ -25,8 +25,7 @@ export function createWorkerMetrics(
     name: 'intake_insert_in_progress_seconds',
     help: 'How long the insert in progress has been running; 0 if there is none.',
     labels: ['kind'],
-    read: () =>
-      queueKinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
+    read: byKind(queueKinds, (kind) => (loops[kind].activity().insertMs ?? 0) / 1_000),
   })
 
   function endInsert(kind: QueueName, result: 'stored' | 'failed'): void {

@@ -1,6 +1,6 @@
 import { kinds } from '@intake/contract'
 import type { StoredStateMonitor } from '@intake/records'
-import { addGauge, type Registry } from '@intake/runtime/process'
+import { addGauge, byKind, type Registry } from '@intake/runtime/process'
 
 /**
  * Every worker reports the same tables: combine workers with `max`, not `sum`. There is no value
@@ -14,22 +14,15 @@ export function registerStoredStateMetrics(
     name: 'intake_dead_letters_waiting',
     help: 'Dead letters that wait for an operator (shared).',
     labels: ['kind'],
-    read() {
-      const known = state()
-      return known === undefined
-        ? []
-        : kinds.map((kind) => [{ kind }, known.deadLetters[kind]] as [object, number])
-    },
+    read: byKind(kinds, (kind) => state()?.deadLetters[kind]),
   })
   addGauge(registry, {
     name: 'intake_watermark_age_seconds',
     help: 'Age of the watermark: everything accepted earlier is visible (shared).',
     labels: ['kind'],
-    read: () =>
-      kinds.flatMap((kind) => {
-        const until = state()?.visibleUntil[kind]
-        if (until === undefined) return []
-        return [[{ kind }, (Date.now() - Date.parse(until)) / 1_000] as [object, number]]
-      }),
+    read: byKind(kinds, (kind) => {
+      const until = state()?.visibleUntil[kind]
+      return until === undefined ? undefined : (Date.now() - Date.parse(until)) / 1_000
+    }),
   })
 }
