@@ -2,8 +2,6 @@
  * SQL for the first `rowsMax` rows of `sql`, in turns: the first one of each application, then the
  * second ones. So one application, whatever its app sends, cannot push out what others sent. The
  * rows that are selected have the order again.
- *
- * @param options.application the column that has the application
  */
 export function selectInTurns(
   sql: string,

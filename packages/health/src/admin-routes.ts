@@ -10,7 +10,6 @@ import { readStatus } from './status.ts'
  * text). Concurrent requests to `/metrics` share one result.
  *
  * @param options.notes as `isDraining`: see `healthRoutes`
- * @param options.facts what `/status` shows in addition to the problems
  * @param options.scaling the numbers for an autoscaler; while not known the response is 503, so
  * that it does not read zeros. Default: no such route
  */

@@ -2,12 +2,7 @@ import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
 export type PolledCheck = ReturnType<typeof pollCheck>
 
-/**
- * Repeats a check that takes time, such as a request to a server, and remembers the result.
- *
- * @param options.check rejects if the check fails
- * @param options.describe converts the error to words for an operator
- */
+/** Repeats a check that takes time, such as a request to a server, and remembers the result. */
 export function pollCheck(options: {
   what: string
   check: () => Promise<void>

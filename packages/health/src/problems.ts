@@ -48,7 +48,6 @@ const noteMs = 5 * 60_000
  * Checks problems every second, logs one that has lasted for two seconds and its end, and sets the
  * metric `intake_problem`.
  *
- * @param options.noted the codes that `note` reports
  * @param options.states states that differ from the catalogue; a function is called whenever needed
  */
 export function startProblems<Noted extends ProblemCode = never>(options: {

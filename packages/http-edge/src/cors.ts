@@ -14,10 +14,6 @@ const maxAge = 86_400
  * can refuse a preflight request. Any origin may read responses: there are no cookies, so a page
  * can do no more than any other client.
  *
- * @param options.pathPrefix only requests to paths that begin with this prefix are covered
- * @param options.methods methods that pages may use
- * @param options.requestFields header fields that pages may send
- * @param options.exposedFields header fields that pages may read
  * @param options.admit whether a preflight request is accepted; if not, it gets 429 and the
  * connection closes
  */

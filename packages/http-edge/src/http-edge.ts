@@ -18,11 +18,6 @@ const turnsMax = 100
 /**
  * Creates the layer between sockets and framework. Its first two members are options of Fastify.
  *
- * @param options.connectionsMax the maximum number of connections; beyond it, one connection is
- * closed for each new one
- * @param options.onConnectionEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called once for every request, when its response has been sent or
- * its connection has ended, with the milliseconds since its head arrived
  * @param options.cors serves the requests of pages; default: as those of other clients
  * @param options.gate decides when requests are served; default: at once
  */

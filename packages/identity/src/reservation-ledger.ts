@@ -18,7 +18,6 @@ const askTimeoutMs = 5_000
  * reservations are allowed.
  *
  * @param options.memoryBytes the memory that Redis may use; undefined while unknown
- * @param options.shares which fraction of that memory reservations may use, by kind of record
  */
 export function createReservationLedger(options: {
   redis: Redis

@@ -7,7 +7,6 @@ import { isBeyond64Bits } from './lossless-json.ts'
  * Checks a parsed document for what the parser accepts but a record must not contain. Callers skip
  * this check if the parser found the document to be plain (`ParsedJson.isPlain`).
  *
- * @param options.depthMax maximum nesting depth
  * @param options.pointer location of the value in the document
  * @throws {IntakeError} `invalid_json`: nested too deeply, or a number beyond the range of a
  * double; `invalid_request`: an integer that cannot be kept exactly; `body_too_large`: more members

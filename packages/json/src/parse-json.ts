@@ -34,7 +34,6 @@ export interface ParsedJson {
  * Parses a JSON document from the bytes of a request. Integers that a double would round become
  * `bigint`s.
  *
- * @param options.nodesMax the maximum number of members and elements in the document
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */

@@ -6,11 +6,7 @@ export type ObjectOperation = (typeof operations)[number]
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
-/**
- * Wraps a store so that metrics show how long its operations take and how many fail.
- *
- * @param options.onFailed called for each operation that failed
- */
+/** Wraps a store so that metrics show how long its operations take and how many fail. */
 export function measureObjectStore<Store extends Pick<ObjectStore, ObjectOperation>>(
   store: Store,
   options: { metrics: Registry; onFailed?: (operation: ObjectOperation) => void },

@@ -8,7 +8,6 @@ import { shardPrefix } from './shards/shards.ts'
  * milliseconds since 1970; to undefined if there is none or its id has no time. Reads two ids of
  * each queue, and leaves out what cannot be read, such as a shard on a server that is down.
  *
- * @param shards the shards of the log queue
  * @throws when nothing can be read
  */
 export async function readOldestQueued(

@@ -42,8 +42,6 @@ return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 /**
  * Reports every ten seconds that a process runs, and its settings. A graceful shutdown removes the
  * report; other processes with the same settings repeat these.
- *
- * @param options.url the URL at which clients reach the process
  */
 export function startPresence(options: {
   redis: Redis

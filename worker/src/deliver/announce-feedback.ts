@@ -21,7 +21,6 @@ export function createAnnounceMetrics(registry: Registry): (count: number) => vo
  * that were queued before are ignored.
  *
  * @param options.redis a connection of the role `consumer`
- * @param options.onFailed called when too many requests wait
  * @returns `announce`, which takes rows as lines of JSON. If it rejects, pass them again
  */
 export function createFeedbackAnnouncer(options: {

@@ -20,7 +20,6 @@ export type Gate = ReturnType<typeof createFairGate>
  * Node accepts one connection in a turn. After a turn in which it accepted one, only
  * `afterConnecting` requests are served, because more clients may be waiting to be connected.
  *
- * @param options.perTurn the maximum number of requests served in one turn of the event loop
  * @param options.accountOf returns the account of a request; called only for a request that waits
  */
 export function createFairGate(options: {
