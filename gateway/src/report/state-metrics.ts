@@ -1,7 +1,7 @@
 import type { ActiveRule } from '@intake/access'
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
-import { systemClock, type Clock } from '@intake/runtime'
+import { systemClock } from '@intake/runtime'
 import {
   addCounter,
   addGauge,
@@ -66,12 +66,9 @@ export function registerRedisMetrics(
   sources: {
     state: () => RedisState | undefined
     ledger: Pick<ReservationLedger, 'usage'>
-    wallMs?: () => number
-    /** The monotonic clock. Redis's clock is this clock plus `offsetMs` in the state of Redis. */
-    clock?: Pick<Clock, 'now'>
   },
 ): void {
-  const { state, ledger, wallMs = Date.now, clock = systemClock } = sources
+  const { state, ledger } = sources
   const ofMemory = (read: (used: number, bytesMax: number) => GaugeValues<'kind'>) => () => {
     const { memoryUsed = 0, memoryBytesMax = Infinity } = state() ?? {}
     return Number.isFinite(memoryBytesMax) ? read(memoryUsed, memoryBytesMax) : []
@@ -124,7 +121,7 @@ export function registerRedisMetrics(
     read: () => {
       const reading = state()?.clock
       if (reading === undefined) return []
-      return [[{}, (wallMs() - (clock.now() + reading.offsetMs)) / 1_000]]
+      return [[{}, (Date.now() - (systemClock.now() + reading.offsetMs)) / 1_000]]
     },
   })
 }

@@ -1,12 +1,12 @@
 import type { Problems, WorkerReport } from '@intake/health'
-import { systemClock, type Clock } from '@intake/runtime'
+import { systemClock } from '@intake/runtime'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 
 /** Several times the interval at which consoles read the reports. */
 const recentMs = 30_000
 
 /** What this worker tells consoles: its problems, and when feedback became visible. */
-export function createWorkerReport(clock: Clock = systemClock) {
+export function createWorkerReport() {
   let frames = 0
   let recent: { atMs: number; receivedAtMs: number }[] = []
 
@@ -15,8 +15,8 @@ export function createWorkerReport(clock: Clock = systemClock) {
     visible: ((kind, { receivedAtMs }) => {
       if (kind !== 'feedback' || receivedAtMs === undefined) return
       frames++
-      recent = recent.filter(({ atMs }) => clock.now() - atMs < recentMs)
-      recent.push({ atMs: clock.now(), receivedAtMs })
+      recent = recent.filter(({ atMs }) => systemClock.now() - atMs < recentMs)
+      recent.push({ atMs: systemClock.now(), receivedAtMs })
     }) satisfies DeliveryEvents['visible'],
 
     print({ present }: Pick<Problems, 'present'>): string {
