@@ -31,7 +31,7 @@ import {
 } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
-import { createKeyLimiter } from './admission/key-limits.ts'
+import { KeyLimiter } from './admission/key-limits.ts'
 import { startFleetCounters } from './admission/fleet-counters.ts'
 import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
@@ -309,7 +309,7 @@ function watchAccess(
       ),
     }),
   )
-  const limiter = createKeyLimiter({ config, counters, clock: systemClock, wallMs: Date.now })
+  const limiter = new KeyLimiter({ config, counters, clock: systemClock, wallMs: Date.now })
   const queueShares = own(
     startQueueShares({
       redis: client,

@@ -1,7 +1,7 @@
 /** The parts of the gateway that `clients/sandbox` uses. */
 export { createLogPrinter } from './accept/log-record.ts'
 export { createAdmission } from './admission/admission.ts'
-export { createKeyLimiter } from './admission/key-limits.ts'
+export { KeyLimiter } from './admission/key-limits.ts'
 export type { FleetCounters } from './admission/fleet-counters.ts'
 export { type AppOptions, buildApp } from './app.ts'
 export type { GatewayPorts } from './ports.ts'

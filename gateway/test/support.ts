@@ -14,7 +14,7 @@ import { createLogger, createMetrics } from '@intake/runtime/process'
 import { loadConfig } from '@intake/runtime/config'
 import { createMemoryCounters, createMemoryIdempotencyStore } from '@intake/sandbox'
 import { createAdmission } from '../src/admission/admission.ts'
-import { createKeyLimiter } from '../src/admission/key-limits.ts'
+import { KeyLimiter } from '../src/admission/key-limits.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
 import { OutcomeCounts, type OutcomeReport } from '../src/report/outcome-counts.ts'
@@ -155,7 +155,7 @@ export async function startGateway(
         rules: () => rules,
         ...options.policy,
       },
-      limiter: createKeyLimiter({
+      limiter: new KeyLimiter({
         config,
         counters: createMemoryCounters(),
         clock: systemClock,

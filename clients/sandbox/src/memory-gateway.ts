@@ -2,7 +2,7 @@ import { GatewayConfig } from '@intake/config'
 import {
   buildApp,
   createAdmission,
-  createKeyLimiter,
+  KeyLimiter,
   createGatewayMetrics,
   type AppOptions,
   type GatewayPorts,
@@ -56,7 +56,7 @@ export async function buildMemoryGateway(options: {
     // A test of a sender often has only one device, so the device may send as much as its API key.
     DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),
   })
-  const limiter = createKeyLimiter({
+  const limiter = new KeyLimiter({
     config,
     counters: createMemoryCounters(),
     clock: systemClock,

@@ -1,24 +1,7 @@
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { SharedCounts } from './shared-counts.ts'
 
-/**
- * Counts something for one API key in a window of time, such as its requests in a minute. The total
- * includes the counts of the other gateways, as far as this gateway knows them.
- */
-export interface FleetCounter {
-  /**
-   * Counts `amount`. A negative amount takes back what was counted.
-   *
-   * @param max the limit for the count; when this gateway has counted a fiftieth of the limit since
-   * it last sent its count to Redis, it sends the count at once
-   * @returns the sum over all gateways
-   */
-  add(amount: number, max: number): number
-  total(): number
-  msLeft(): number
-  /** Keeps reading until the window ends, even if this gateway counts nothing. */
-  follow(): void
-}
+export type FleetCounter = Pick<Counter, 'add' | 'total' | 'msLeft' | 'follow'>
 
 export interface FleetCounters {
   /**
@@ -43,7 +26,11 @@ interface CounterOptions {
   onUrgent: () => void
 }
 
-class Counter implements FleetCounter {
+/**
+ * Counts something for one API key in a window of time, such as its requests in a minute. The total
+ * includes the counts of the other gateways, as far as this gateway knows them.
+ */
+class Counter {
   /** The end of the window, in milliseconds of `clock.now()`. */
   endsAt = -Infinity
   own = 0
@@ -58,6 +45,13 @@ class Counter implements FleetCounter {
     this.options = options
   }
 
+  /**
+   * Counts `amount`, and returns the sum over all gateways. A negative amount takes back what was
+   * counted.
+   *
+   * @param max the limit for the count; when this gateway has counted a fiftieth of the limit since
+   * it last sent its count to Redis, it sends the count at once
+   */
   add(amount: number, max: number): number {
     if (this.options.clock.now() >= this.endsAt) this.#begin()
     this.own = Math.max(0, this.own + amount)
@@ -74,6 +68,7 @@ class Counter implements FleetCounter {
     return Math.max(0, this.endsAt - this.options.clock.now())
   }
 
+  /** Keeps reading until the window ends, even if this gateway counts nothing. */
   follow(): void {
     const hasEnded = this.options.clock.now() >= this.endsAt
     if (this.isFollowed && !hasEnded) return

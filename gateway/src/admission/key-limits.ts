@@ -23,8 +23,6 @@ interface Options {
   wallMs: () => number
 }
 
-export const createKeyLimiter = (options: Options): KeyLimiter => new KeyLimiter(options)
-
 /**
  * Checks and counts what each key sends in a minute and in a day, without I/O. No limit is
  * exceeded, as far as this gateway knows the counts of the other gateways (see

@@ -8,7 +8,7 @@ import {
   type FleetCounter,
   type FleetCounters,
 } from '../../src/admission/fleet-counters.ts'
-import { createKeyLimiter, type KeyLimiter } from '../../src/admission/key-limits.ts'
+import { KeyLimiter } from '../../src/admission/key-limits.ts'
 import type { SharedCounts } from '../../src/admission/shared-counts.ts'
 
 const windowMs = 60_000
@@ -108,8 +108,8 @@ t.test('a gateway to which a key has sent nothing knows that its budget is spent
   const { clock, fleet } = startGateways(t, 2)
   const unused = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
   const config = loadConfig(GatewayConfig, unused)
-  const [first, second] = fleet.map((counters) =>
-    createKeyLimiter({ config, counters, clock, wallMs: () => 0 }),
+  const [first, second] = fleet.map(
+    (counters) => new KeyLimiter({ config, counters, clock, wallMs: () => 0 }),
   ) as [KeyLimiter, KeyLimiter]
   const key = { id: 'key_1', limits: { eventsPerDay: max } } as ApiKey
   t.same(second.budgetsNearEnd([key]), [])

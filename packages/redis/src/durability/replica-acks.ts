@@ -8,21 +8,7 @@ export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
 }
 
-export interface ReplicaAcks {
-  /**
-   * Runs a command for `key`. Resolves to its reply when enough replicas have what it wrote: on
-   * disk if Redis has WAITAOF (from 7.2, and Valkey) and an append-only file, otherwise in memory.
-   *
-   * @param options.hasWritten whether a command with this reply wrote anything (default: true). If
-   * not, replicas must have everything that it read
-   * @throws {NotReplicatedError} when the command succeeded, but replicas did not confirm it within
-   * a second; any error of `command`
-   */
-  confirm<Reply>(
-    options: { key: string; hasWritten?: (reply: Reply) => boolean },
-    command: () => Promise<Reply>,
-  ): Promise<Reply>
-}
+export type ReplicaAcks = ReturnType<typeof createReplicaAcks>
 
 /** The socket that a reply came through. Another socket may lead to another server. */
 interface Connection {
@@ -55,7 +41,7 @@ const timeoutMs = 1_000
  * Waits for replicas on the connection that wrote, which executes nothing else meanwhile: use one
  * for these writes alone.
  */
-export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
+export function createReplicaAcks(options: { redis: Redis; replicas: number }) {
   const { redis, replicas } = options
   const lines = new WeakMap<Connection['stream'], Line>()
 
@@ -90,7 +76,19 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
   }
 
   return {
-    async confirm({ key, hasWritten }, command) {
+    /**
+     * Runs a command for `key`. Resolves to its reply when enough replicas have what it wrote: on
+     * disk if Redis has WAITAOF (from 7.2, and Valkey) and an append-only file, otherwise in memory.
+     *
+     * @param options.hasWritten whether a command with this reply wrote anything (default: true). If
+     * not, replicas must have everything that it read
+     * @throws {NotReplicatedError} when the command succeeded, but replicas did not confirm it
+     * within a second; any error of `command`
+     */
+    async confirm<Reply>(
+      { key, hasWritten }: { key: string; hasWritten?: (reply: Reply) => boolean },
+      command: () => Promise<Reply>,
+    ): Promise<Reply> {
       const before = connectionOf(key)
       const reply = await command()
       try {
