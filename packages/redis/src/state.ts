@@ -1,10 +1,4 @@
-import { readClock, type ClockReading } from './clock.ts'
-import type { Redis, Server } from './connect.ts'
-import type { Durability } from './durability/durability.ts'
-import { infoField } from './replies.ts'
-import { readInstallation } from './installation.ts'
-import { mainTag, primariesOf, type Primary } from './servers.ts'
-import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
+import type { ClockReading } from './clock.ts'
 
 /** Why nothing may be written while `RedisState.installation` is null. */
 export const lostItsData = 'Redis is new or has lost its data'
@@ -29,66 +23,6 @@ export interface RedisState {
   clock: ClockReading | undefined
 }
 
-/** The values besides `writeRefusal` while every poll so far has been refused by the server. */
-const unknown: Omit<RedisState, 'writeRefusal'> = {
-  durabilityViolations: [],
-  isDurabilityAsserted: false,
-  memoryUsed: 0,
-  memoryBytesMax: Infinity,
-  fullestServer: undefined,
-  installation: null,
-  clock: undefined,
-}
-
-export interface StateOptions {
-  replicasMin: number
-  /** Whether the operator asserts that settings that cannot be read are correct. */
-  assertsDurability: boolean
-}
-
-/**
- * Reads the server of `tag`. If it refuses writes or a read, all but `writeRefusal` is that of
- * `previous`. Only the server of `{intake}` is asked for the installation and the time.
- *
- * @throws when the server does not respond
- */
-export async function readState(
-  redis: Redis,
-  options: StateOptions & {
-    tag: string
-    previous: RedisState | undefined
-    readDurability: (primary: Primary) => Promise<Durability>
-  },
-): Promise<RedisState> {
-  const { tag, previous = unknown, readDurability, assertsDurability, replicasMin } = options
-  const isMain = tag === mainTag
-  try {
-    const writeRefusal = await findWriteRefusal(redis, { tags: [tag], replicasMin })
-    // If the server is a replica, its connection is being closed, so nothing more can be read.
-    if (writeRefusal !== undefined) return { ...previous, writeRefusal }
-    const [primary] = primariesOf(redis, [tag]) as [Primary]
-    const { violations, isUnreadable } = await readDurability(primary)
-    const [memory, installation] = await Promise.all([
-      readMemory(primary.redis),
-      isMain ? readInstallation(redis) : null,
-    ])
-    // No other command is pending, so that the round trip is as short as possible.
-    const clock = isMain ? await readClock(primary.redis) : undefined
-    return {
-      writeRefusal,
-      durabilityViolations:
-        isUnreadable && !assertsDurability ? [...violations, unreadable] : violations,
-      isDurabilityAsserted: isUnreadable && assertsDurability,
-      ...memory,
-      fullestServer: primary.name,
-      installation,
-      clock,
-    }
-  } catch (error) {
-    return { ...previous, writeRefusal: describeRefusalOf(redis, tag, error) }
-  }
-}
-
 /**
  * Write refusal, installation and clock are those of the first server, the memory that of the
  * fullest one, the violations of durability those of all.
@@ -108,18 +42,6 @@ export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisSt
     installation,
     clock,
   }
-}
-
-const unreadable =
-  'Redis hides its settings (CONFIG GET); if they are correct, set REDIS_DURABILITY=asserted'
-
-async function readMemory(
-  server: Server,
-): Promise<Pick<RedisState, 'memoryUsed' | 'memoryBytesMax'>> {
-  const info = await server.info('memory')
-  const field = (name: string) => Number(infoField(info, name) ?? 0)
-  const memoryBytesMax = field('maxmemory') || field('total_system_memory') || Infinity
-  return { memoryUsed: field('used_memory') / memoryBytesMax, memoryBytesMax }
 }
 
 export interface RedisPoll {
@@ -146,7 +68,10 @@ export interface RedisPoll {
   close(): void
 }
 
-export interface PollOptions extends Partial<StateOptions> {
+export interface PollOptions {
+  replicasMin?: number
+  /** Whether the operator asserts that settings that cannot be read are correct. */
+  assertsDurability?: boolean
   /** The servers that hold keys of these hash tags are polled, too. */
   tags?: readonly string[]
   intervalMs: number
