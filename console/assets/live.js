@@ -37,13 +37,14 @@ async function ask() {
     template.innerHTML = await response.text()
     const fresh = template.content.querySelector('.fresh')
     if (fresh) document.querySelector('.fresh').replaceWith(fresh)
+    // The response to a failed poll may be a whole document.
+    if (!response.ok) throw new Error(String(response.status))
     // A part beside the rows is not replaced while somebody uses it.
     for (const part of template.content.querySelectorAll('[id]')) {
       const old = document.getElementById(part.id)
       if (old.querySelector(':focus, details[open]')) part.remove()
       else old.replaceWith(part)
     }
-    if (!response.ok) throw new Error(String(response.status))
     const found = [...template.content.children].filter((row) => {
       const key = identity(row)
       const isNew = !seen.delete(key)

@@ -60,7 +60,23 @@ if (browser !== undefined) {
     await arrive('after the failure')
     await context.setOffline(false)
     await untilShown(['after the failure', 'paused', 'held', 'three hours ago', 'first'])
-    const others = incidents.filter((it) => !it.includes('ERR_INTERNET_DISCONNECTED'))
+
+    // An error is a whole document. Its parts, such as `main`, replace none of this one.
+    await tab.evaluate('document.activeElement.blur()')
+    const error = await (await fetch(`${url}/live/rows?since=never`)).text()
+    await tab.route('**/live/rows?*', (route) => route.fulfill({ status: 503, body: error }))
+    await tab.getByText(/No answer, next try in/).waitFor()
+    await arrive('after an error')
+    await tab.unroute('**/live/rows?*')
+    await untilShown([
+      'after an error',
+      'after the failure',
+      'paused',
+      'held',
+      'three hours ago',
+      'first',
+    ])
+    const others = incidents.filter((it) => !/ERR_INTERNET_DISCONNECTED|status of 503/.test(it))
     t.same(others, [])
   })
 
