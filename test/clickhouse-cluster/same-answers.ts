@@ -80,16 +80,16 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
   const pages = await Promise.all([fleet, single].map((reader) => startPage(t, { reader })))
   const inApplication = `application=${application}`
   for (const path of [
-    `/?${inApplication}`,
-    `/?${inApplication}&text=fine`,
+    `/feedback?${inApplication}`,
+    `/feedback?${inApplication}&text=fine`,
     `/events?${inApplication}`,
     `/events?${inApplication}&event=crash&version=2.0&from=2026-11-05&to=2026-11-07`,
     `/events?${inApplication}&device=${about.device_uuid}`,
     `/feedback/${about.id}`,
     `/events/${logs[900]!.id}`,
-    `/find?id=${logs[900]!.id}`,
-    `/find?id=${logs[900]!.request_id}`,
-    `/find?id=${about.request_id}`,
+    `/search?q=${logs[900]!.id}`,
+    `/search?q=${logs[900]!.request_id}`,
+    `/search?q=${about.request_id}`,
   ]) {
     const [ofFleet, ofSingle] = await Promise.all(pages.map(({ url }) => show(url + path)))
     t.equal(ofFleet, ofSingle, path)

@@ -50,7 +50,7 @@ export interface Cursor {
 const pathPrefix = { logs: 'params.', feedback: 'extra.' } as const
 const pathsMax = 5
 /** The fields by which a list of each kind can be searched, besides applications, paths and times. */
-export const searchFields = {
+const searchFields = {
   feedback: ['text', 'version', 'user', 'key', 'device', 'has', 'without'],
   logs: ['event', 'version', 'user', 'key', 'device', 'without'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>

@@ -36,7 +36,7 @@ const queries = {
   ],
   '/feedback': [...periods, ...cursors, ...query('text', texts), ...query('has', texts)],
   '/dead-letters': query('page', numbers),
-  '/find': query('id', [beyond, id, ...texts]),
+  '/search': query('q', [beyond, id, ...texts]),
   [`/events/${id}`]: [...query('device', texts), ...query('application', texts)],
   '/help/%00': [''],
   '/applications/%00': query('tab', ['', 'catalogue']),

@@ -18,7 +18,7 @@ t.test('every response forbids foreign scripts, frames, caching and referrers', 
     ['/dead-letters'],
     ['/pictures/none'],
     ['/feedback/nothing'],
-    ['/find?id=1'],
+    ['/search?q=1'],
     // Only the live view may request more, and only from the page itself.
     ['/live', "; connect-src 'self'"],
   ] as const) {
@@ -51,7 +51,7 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
   for (const path of [`/events/${beyond}`, `/feedback/${beyond}`]) {
     t.match(await view(url, path), { status: 404 }, path)
   }
-  t.match(await view(url, `/find?id=${beyond}`), { status: 200, text: 'No record' })
+  t.match(await view(url, `/search?q=${beyond}`), { status: 200, text: 'No record' })
   t.match(await view(url, '/attachments/%0d%0aSet-Cookie:a=b'), { status: 404 })
   t.same(lines, [])
 })
@@ -118,13 +118,6 @@ t.test('the status says how many gateways and workers report, and which stopped'
   t.match(text, '2 gateways reporting, 1 stopped at 2026-11-23 12:03:11')
   t.match(text, '0 workers reporting')
   t.notMatch(await statusOf(async () => undefined), 'reporting')
-})
-
-t.test('a search of the former list of feedback leads to the list', async (t) => {
-  const { url } = await startPage(t)
-  const response = await fetch(`${url}/?text=a%20b&user=x`, { redirect: 'manual' })
-  t.equal(response.status, 303)
-  t.equal(response.headers.get('location'), '/feedback?text=a+b&user=x')
 })
 
 t.test('before the first watermark the header says that it starts', async (t) => {

@@ -250,7 +250,7 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
   const staying = fetch(`${url}${path}`)
   // These requests for a view give the server time to read more pictures. It must not read a third
   // one yet, because it reads at most two at once.
-  for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
+  for (let request = 0; request < 5; request++) await (await fetch(`${url}/search`)).text()
   t.equal(read, 2)
   release()
   t.equal((await (await staying).arrayBuffer()).byteLength, photo.length)

@@ -98,13 +98,13 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
     const byId = await fetch(`${url}/search?q=${id.toUpperCase()}`, { redirect: 'manual' })
     t.equal(byId.status, 303)
     t.equal(byId.headers.get('location'), `/feedback/${id}`)
-    const byRequest = await view(url, `/find?id=${feedback.request_id}`)
+    const byRequest = await view(url, `/search?q=${feedback.request_id}`)
     t.match(byRequest.text, `/feedback/${id}`)
     const [event] = await owner.query<{ request_id: string; id: string }>(
       `SELECT request_id, id FROM intake.logs WHERE event = 'later'`,
     )
-    t.match((await view(url, `/find?id=${event?.request_id}`)).text, `/events/${event?.id}`)
-    t.match((await view(url, `/find?id=${uuidV7(time)}`)).text, 'No record, dead letter,')
+    t.match((await view(url, `/search?q=${event?.request_id}`)).text, `/events/${event?.id}`)
+    t.match((await view(url, `/search?q=${uuidV7(time)}`)).text, 'No record, dead letter,')
   })
 })
 
@@ -156,13 +156,13 @@ t.test('dead letters are shown with their reason, also by an id of the record', 
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
   await addDeadLetter(owner, { table: 'feedback', row: JSON.stringify(opinion), refusal })
   const { url } = await startReaderPage(t)
-  for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
+  for (const path of ['/dead-letters', `/search?q=${row.id}`, `/search?q=${row.request_id}`]) {
     const { text } = await view(url, path)
     t.match(text, 'Cannot parse it')
     t.match(text, 'code 6')
     t.match(text, 'rejected event')
   }
-  t.match((await view(url, `/find?id=${feedback_id}`)).text, 'Cannot parse it')
+  t.match((await view(url, `/search?q=${feedback_id}`)).text, 'Cannot parse it')
 })
 
 t.test('several records of one id are a list, because each may be large', async (t) => {

@@ -1,6 +1,5 @@
 import { readPeriod, stepsOf } from '../period.ts'
 import { readOverview, type OverviewData } from '../overview.ts'
-import { searchFields } from '../search.ts'
 import { applicationPath } from '../views/links.ts'
 import { overviewView } from '../views/overview.ts'
 import type { ViewContext } from './context.ts'
@@ -8,10 +7,6 @@ import type { ViewContext } from './context.ts'
 /** `GET /`: the overview of the records that arrive. */
 export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
-    // In earlier versions this path was the list of feedback.
-    const names = ['application', 'from', 'to', 'after', ...searchFields.feedback]
-    const isSearch = names.some((name) => query.has(name))
-    if (isSearch) return { path: `/feedback?${query.toString()}` }
     const period = readPeriod(query, '24h')
     if (header.app !== undefined) return { path: applicationPath(header.app, `?period=${period}`) }
     const steps = stepsOf(period, header.nowMs)
@@ -33,5 +28,4 @@ export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, vie
     const sort = query.get('sort') ?? undefined
     return overviewView({ header, data, period, sign, urls, budgets, sort })
   })
-  view('/overview', async () => ({ path: '/status' }))
 }

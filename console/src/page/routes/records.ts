@@ -44,9 +44,6 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
       return recordView({ header, found: { record, around }, howOften, sign, names })
     })
   }
-  view('/find', async ({ query }) => ({
-    path: `/search?${new URLSearchParams({ q: readText(query, 'id') ?? '' }).toString()}`,
-  }))
   view('/search', async ({ query, header }) => {
     const text = readText(query, 'q') ?? ''
     if (isUuid(text)) return findUuid(text.toLowerCase(), header)
