@@ -1,5 +1,5 @@
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import type { Logger, Registry } from '@intake/runtime/process'
+import { countOutcomes, type Logger, type Registry } from '@intake/runtime/process'
 import {
   createDecoder,
   DecoderMissingError,
@@ -7,34 +7,23 @@ import {
   type DecoderEndedError,
 } from './decoder-process.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
-import { createThumbnailMetrics } from './metrics.ts'
+import { thumbnailErrors } from './examined.ts'
 import { createWorkList } from './work-list.ts'
 
-export interface Thumbnails {
-  /**
-   * Call it when feedback has become visible, so that its pictures are examined. Workers report
-   * that every few seconds, so one query finds several feedback.
-   *
-   * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970
-   */
-  arrived(receivedAtMs: number): void
-  /**
-   * Why this console makes no thumbnails; undefined if it makes them, or has not had a picture yet.
-   * The reason remains until the console is started again.
-   */
-  missing(): string | undefined
-  /** See `Decoder.confinement`. */
-  confinement(): string | undefined
-  /** Resolves when ClickHouse and the object store get no more requests, or after three seconds. */
-  close(): Promise<void>
-}
+export type Thumbnails = ReturnType<typeof startThumbnails>
+
+export const createThumbnailMetrics = (registry: Registry) =>
+  countOutcomes(registry, {
+    name: 'intake_thumbnails_total',
+    help: 'Pictures that were examined for a thumbnail, by outcome: made, again (it failed and is tried again), or why there is none.',
+    outcomes: ['made', 'again', ...thumbnailErrors],
+  })
 
 /** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
 /** Maximum number of kinds of failures of the decoder that are logged. */
 const kindsMax = 10
-const sharpMissing = 'sharp cannot be loaded'
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -54,7 +43,7 @@ export function startThumbnails(
     decoder?: Decoder
     clock?: Clock
   },
-): Thumbnails {
+) {
   const { reader, store, objects, metrics, log, onError } = options
   const { decoder = createDecoder(), clock = systemClock } = options
   let isClosed = false
@@ -88,13 +77,21 @@ export function startThumbnails(
   const poll = () => (running = examineAll())
   const polling = startPolling({ poll, intervalMs, onError, clock })
   return {
-    arrived(receivedAtMs) {
+    /**
+     * Call it when feedback has become visible, so that its pictures are examined. Workers report
+     * that every few seconds, so one query finds several feedback.
+     *
+     * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970
+     */
+    arrived(receivedAtMs: number): void {
       if (isMissing) return
       workList.addSince(receivedAtMs)
       polling.pollNow()
     },
-    missing: () => (isMissing ? sharpMissing : undefined),
+    /** Why this console makes no thumbnails, until it ends; undefined if no picture has failed so. */
+    missing: () => (isMissing ? 'sharp cannot be loaded' : undefined),
     confinement: () => decoder.confinement,
+    /** Resolves when ClickHouse and the object store get no more requests, or after three seconds. */
     async close() {
       isClosed = true
       polling.close()

@@ -1,7 +1,6 @@
 import { feedbackWebhook } from '@intake/queue/consume'
-import type { Registry } from '@intake/runtime/process'
+import { countOutcomes, type Registry } from '@intake/runtime/process'
 import { writeFeedback } from './forms/index.ts'
-import { createWebhookMetrics } from './metrics.ts'
 import { readFeedback } from './read-feedback.ts'
 import { startWebhook, type WebhookOptions } from './start-webhook.ts'
 
@@ -10,6 +9,13 @@ import { startWebhook, type WebhookOptions } from './start-webhook.ts'
  * attempts, it was erased.
  */
 const invisibleAttemptsMax = 3
+
+export const createWebhookMetrics = (registry: Registry) =>
+  countOutcomes(registry, {
+    name: 'intake_webhook_requests_total',
+    help: 'Requests to the webhook, by outcome: delivered, failed, given_up, erased or no_receiver. Workers have no_room.',
+    outcomes: ['delivered', 'failed', 'given_up', 'erased', 'no_receiver'],
+  })
 
 /** Sends a request for each feedback that workers announce, as the view shows it then. */
 export function startFeedbackWebhook(

@@ -24,6 +24,16 @@ export function createMetrics(): Registry {
   return registry
 }
 
+/** Adds a counter by outcome, and returns the function that increases it. */
+export function countOutcomes<Outcome extends string>(
+  registry: Registry,
+  { name, help, outcomes }: { name: string; help: string; outcomes: readonly Outcome[] },
+): (outcome: Outcome) => void {
+  const series = outcomes.map((outcome) => ({ outcome }))
+  const counter = metricsOf(registry).counter(name, help, ['outcome'], series)
+  return (outcome) => counter.inc({ outcome })
+}
+
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {

@@ -3,6 +3,7 @@ export {
   addCounter,
   addGauge,
   byKind,
+  countOutcomes,
   createMetrics,
   metricsOf,
   Registry,
