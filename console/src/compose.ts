@@ -24,18 +24,22 @@ import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { createReceivers } from './webhook/receivers.ts'
 
-export interface Context {
+interface Context {
   config: ConsoleConfig
   log: Logger
   secrets: Secrets<typeof ConsoleConfig>
   owner: Owner
 }
 
-type Connections = ReturnType<typeof connect>
+interface Parts {
+  registry: Registry
+  connections: ReturnType<typeof connect>
+  watch: Watch
+  objects: ObjectStore | undefined
+  thumbnails: Thumbnails | undefined
+}
 
-/**
- * Timeout for a query of the page or the webhook. ClickHouse cancels the query earlier by itself.
- */
+/** Of the page, the webhook and alerts. ClickHouse cancels a query earlier by itself. */
 const readTimeoutMs = 15_000
 const countTimeoutMs = 120_000
 const insertTimeoutMs = 60_000
@@ -45,10 +49,7 @@ const insertTimeoutMs = 60_000
  */
 const countsLateMs = { failed: 15 * 60_000, old: 60_000 }
 const storeTimeoutMs = 20_000
-/**
- * The maximum number of concurrent reads. It is low, so that inserts get most of ClickHouse's
- * capacity.
- */
+/** Few, so that inserts get most of ClickHouse's capacity. */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
 
@@ -68,10 +69,11 @@ export async function compose(context: Context): Promise<void> {
     registry,
     onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
   })
-  openWebhooks(context, { registry, connections, watch })
-  evaluateAlerts(context, { connections, watch })
-  count(context, { connections, registry, watch })
-  const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
+  const parts = { registry, connections, watch, objects, thumbnails }
+  openWebhooks(context, parts)
+  evaluateAlerts(context, parts)
+  count(context, parts)
+  const adminPort = await serve(context, parts)
   log.info({ adminPort }, 'console is up')
 }
 
@@ -120,10 +122,7 @@ function createReader(
 }
 
 /** Starts the counts per hour and day that the page shows. They have a connection of their own. */
-function count(
-  context: Context,
-  { connections, registry, watch }: { connections: Connections; registry: Registry; watch: Watch },
-): void {
+function count(context: Context, { connections, registry, watch }: Parts): void {
   const { config, log, owner } = context
   const warn = limitRepeats((err, omitted) => {
     log.warn({ err, omitted, help: helpOf('counts_late') }, 'the events could not be counted')
@@ -166,7 +165,7 @@ function connectObjects(
 
 function makeThumbnails(
   { log, owner }: Context,
-  options: { registry: Registry; connections: Connections; objects: ObjectStore },
+  options: Pick<Parts, 'registry' | 'connections'> & { objects: ObjectStore },
 ): Thumbnails {
   const { registry, connections, objects } = options
   const thumbnails = startThumbnails({
@@ -182,12 +181,6 @@ function makeThumbnails(
   })
   owner.add(() => thumbnails.close())
   return thumbnails
-}
-
-interface Parts {
-  registry: Registry
-  connections: Connections
-  watch: Watch
 }
 
 /**
@@ -221,10 +214,7 @@ function openWebhooks(
   owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
 }
 
-function evaluateAlerts(
-  context: Context,
-  { connections, watch }: Pick<Parts, 'connections' | 'watch'>,
-): void {
+function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
   const { log, owner } = context
   const { redis, clickhouse: store, onQueueError } = connections
   const sink = createDeliverySink({ redis, queue: alertWebhook, onError: onQueueError })
@@ -252,9 +242,8 @@ function evaluateAlerts(
 
 async function serve(
   { config, log, owner }: Context,
-  parts: Parts & { objects: ObjectStore | undefined; thumbnails: Thumbnails | undefined },
+  { registry, connections, watch, objects, thumbnails }: Parts,
 ): Promise<number> {
-  const { registry, connections, watch, objects, thumbnails } = parts
   const noThumbnails = () => thumbnails?.missing()
   const { reader, redis } = connections
   const { problems } = watch

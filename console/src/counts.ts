@@ -22,13 +22,10 @@ const pausePerRun = { shared: 20, alone: 3 }
 const lateMs: Record<CountName, number> = { hours: 15 * 60_000, catalogue: 4 * 60 * 60_000 }
 const lateCheckMs = 30_000
 
-export interface Counts {
-  /** Milliseconds since a count was last made; undefined if this console does not know that yet. */
-  ageMs(name: CountName): number | undefined
-  close(): void
-}
-
-export function registerCountMetrics(registry: Registry, { ageMs }: Pick<Counts, 'ageMs'>): void {
+export function registerCountMetrics(
+  registry: Registry,
+  { ageMs }: Pick<ReturnType<typeof startCounts>, 'ageMs'>,
+): void {
   addGauge(registry, {
     name: 'intake_counted_age_seconds',
     help: 'Time since the hours, or the catalogue, were last counted (shared).',
@@ -57,7 +54,7 @@ export function startCounts(options: {
   /** Called every half minute while a count is late, whatever the reason, with how late it is. */
   onLate?: (detail: string) => void
   clock?: Clock
-}): Counts {
+}) {
   const { reader, store, onError, onLate = () => undefined, clock = systemClock } = options
   const startedAt = clock.now()
   /** When each count was last made, in milliseconds of `clock.now()`. */
@@ -106,11 +103,12 @@ export function startCounts(options: {
     startPolling({ poll: checkAge, intervalMs: lateCheckMs, onError, clock }),
   ]
   return {
-    ageMs(name) {
+    /** Milliseconds since a count was last made; undefined if this console does not know that yet. */
+    ageMs(name: CountName): number | undefined {
       const at = countedAt.get(name)
       return at === undefined ? undefined : clock.now() - at
     },
-    close() {
+    close(): void {
       for (const polling of pollings) polling.close()
     },
   }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { WorkerReport } from '@intake/health'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { startReported } from '../src/watch/reported.ts'
+import { join, startReported } from '../src/watch/reported.ts'
 
 const since = '2026-11-29T04:00:00.000Z'
 const backlog = {
@@ -41,7 +41,7 @@ t.test('the same problem of several workers is shown once, and causes come first
     '{"problems":1}',
   ])
   await clock.advance(5_000)
-  t.match(reported.problems(), [
+  t.match(join(reported.problems()), [
     { code: 'insert_retry', state: 'down' },
     { code: 'backlog', since: earlier.since, detail: backlog.detail },
   ])

@@ -11,6 +11,7 @@ import type { BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
 import { readPresence, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { createCache } from '../page/cached.ts'
 import { findingsMax } from '../page/findings.ts'
 import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
 import { join, type Reported } from '../watch/reported.ts'
@@ -42,11 +43,12 @@ export function createPageState(options: {
 }): WorkerState {
   const { redis, backlogs, stored, problems, reported, noThumbnails } = options
   const keys = createApiKeyStore({ redis })
-  let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
+  const cached = createCache(namesMs)
+  const orElse = <Value>(reading: Promise<Value>, what: string, otherwise: Value) =>
+    withTimeout(reading, readTimeoutMs, what).catch(() => otherwise)
 
   async function readNames(): Promise<ReadonlyMap<string, string>> {
-    const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys')
-    return new Map(list.map(({ id, name }) => [id, name]))
+    return new Map((await keys.list()).map(({ id, name }) => [id, name]))
   }
 
   async function readBudgets(): Promise<KeyBudget[]> {
@@ -78,19 +80,9 @@ export function createPageState(options: {
       const letters = stored.state()?.deadLetters
       return letters && letters.logs + letters.feedback
     },
-    async keyNames() {
-      if (names === undefined || performance.now() - names.atMs > namesMs) {
-        // Without Redis the page shows the ids of API keys instead of their names.
-        const byId = readNames().catch(() => new Map<string, string>())
-        names = { atMs: performance.now(), byId }
-      }
-      return names.byId
-    },
-    keyBudgets: () =>
-      withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys').catch(() => []),
-    processes: () =>
-      withTimeout(readPresence(redis), readTimeoutMs, 'counting the processes').catch(
-        () => undefined,
-      ),
+    // Without Redis the page shows the ids of API keys instead of their names.
+    keyNames: () => cached('names', () => orElse(readNames(), 'reading the API keys', new Map())),
+    keyBudgets: () => orElse(readBudgets(), 'reading the budgets of API keys', []),
+    processes: () => orElse(readPresence(redis), 'counting the processes', undefined),
   }
 }

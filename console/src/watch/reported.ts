@@ -1,17 +1,11 @@
-import { parseWorkerReport, type Problem, type WorkerReport } from '@intake/health'
+import { parseWorkerReport, type Problem } from '@intake/health'
 import { byCause } from '@intake/health/problem-catalogue'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
 /** A problem as a worker reports it. A worker of another version may have other codes. */
 export type ReportedProblem = Omit<Problem, 'code'> & { code: string }
 
-export interface Reported {
-  /** The problems of all workers, in the order of `byCause`; empty while Redis cannot be read. */
-  problems(): readonly ReportedProblem[]
-  /** Why the last attempt to read the reports failed; undefined if it did not. */
-  failure(): string | undefined
-  close(): void
-}
+export type Reported = ReturnType<typeof startReported>
 
 const intervalMs = 5_000
 const timeoutMs = 3_000
@@ -30,7 +24,7 @@ export function startReported(options: {
   onFeedback: (oldestMs: number) => void
   onError: (error: unknown) => void
   clock?: Clock
-}): Reported {
+}) {
   const { read, onFeedback, onError, clock = systemClock } = options
   let known: { at: number; problems: readonly ReportedProblem[] } | undefined
   let visible = ''
@@ -41,7 +35,7 @@ export function startReported(options: {
       const texts = await withTimeout(read(), timeoutMs, 'reading the reports of workers', clock)
       const reports = texts.flatMap((text) => parseWorkerReport(text) ?? [])
       failure = undefined
-      known = { at: clock.now(), problems: join(reports.flatMap(({ problems }) => problems)) }
+      known = { at: clock.now(), problems: reports.flatMap(({ problems }) => problems) }
       // Not the sum of their frames: a worker that was replaced may have stored as many.
       const counts = reports.map(({ feedback: { frames, oldestMs } }) => `${frames} ${oldestMs}`)
       const now = counts.toSorted().join()
@@ -57,16 +51,19 @@ export function startReported(options: {
     clock,
   })
   return {
+    /** The problems of all workers, unjoined; empty while Redis cannot be read. */
     problems: () => (known !== undefined && clock.now() - known.at < freshMs ? known.problems : []),
+    /** Why the last attempt to read the reports failed; undefined if it did not. */
     failure: () => failure,
     close,
   }
 }
 
-/** Joins the same problem of several workers: the oldest time, the worst state, all details. */
-export function join(
-  problems: WorkerReport['problems'] | readonly ReportedProblem[],
-): ReportedProblem[] {
+/**
+ * Joins the same problem of several processes: the oldest time, the worst state, all details. Causes
+ * come first.
+ */
+export function join(problems: readonly ReportedProblem[]): ReportedProblem[] {
   const joined = new Map<string, ReportedProblem>()
   for (const problem of problems) {
     const one = joined.get(problem.code)
