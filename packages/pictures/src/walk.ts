@@ -14,7 +14,6 @@ export class Walk {
     this.bytes = bytes
   }
 
-  /** Remembers the size of the largest image. */
   measure(width: number, height: number): void {
     if (width * height <= this.width * this.height) return
     this.width = width
@@ -32,11 +31,7 @@ const partsMax = 20_000
 export class PartCount {
   #left = partsMax
 
-  /**
-   * To be called before doing anything for the parts.
-   *
-   * @throws {PictureError} when there are too many
-   */
+  /** @throws {PictureError} when there are too many, so before anything is done for them */
   add(count = 1): void {
     this.#left -= count
     if (this.#left < 0) throw new PictureError('it has too many parts')
@@ -51,11 +46,7 @@ export class ByteCount {
     this.#left = max
   }
 
-  /**
-   * Counts bytes. Call it before reading them.
-   *
-   * @throws {PictureError} when there are too many
-   */
+  /** @throws {PictureError} when there are too many, so before they are read */
   add(bytes: number): void {
     this.#left -= bytes
     if (this.#left < 0) throw new PictureError('it refers to the same bytes too often')

@@ -19,32 +19,27 @@ interface Boxes {
 
 const mediaData = fourLetters('mdat')
 
-/** Yields the boxes between two positions. A remainder that is too short for a box is ignored. */
-export function* boxesIn({ reader, parts }: Boxes, from: number, to: number): Generator<Box> {
+/**
+ * Yields the boxes between two positions. A remainder that is too short for a box is ignored, and so
+ * is what follows the boxes of a file: some phones append other data to a picture.
+ */
+export function* boxesIn(
+  { reader, parts }: Boxes,
+  from: number,
+  to: number,
+  { isFile = false } = {},
+): Generator<Box> {
   for (let at = from; at + 8 <= to;) {
     parts.add()
     const box = readBox(reader, at, to)
+    if (box === undefined && isFile) return
     if (box === undefined) throw new PictureError('a box of it has no valid size')
     yield box
     at = box.to
   }
 }
 
-/** Stops at the first bytes that are not a box: some phones append other data to a picture. */
-export function* boxesOfFile({ reader, parts }: Boxes): Generator<Box> {
-  const end = reader.bytes.length
-  for (let at = 0; at + 8 <= end;) {
-    parts.add()
-    const box = readBox(reader, at, end)
-    if (box === undefined) return
-    yield box
-    at = box.to
-  }
-}
-
-/**
- * Undefined if it does not fit. Only media data may extend beyond `end`: the file may be cut off.
- */
+/** Undefined if it does not fit. Only media data may extend beyond `end`, in a file that was cut. */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)
   const short = reader.u32(at)

@@ -15,22 +15,11 @@ const types = {
   references: fourLetters('iref'),
   dataInfo: fourLetters('dinf'),
   groups: fourLetters('grpl'),
-  skip: fourLetters('skip'),
 }
 /** This type replaces the type of an item whose data is removed. Decoders ignore such items. */
 const skip = Buffer.from('skip')
-/** The types of the boxes that a `meta` box has at most once. */
-const single: ReadonlySet<number> = new Set([
-  types.primary,
-  types.references,
-  types.dataInfo,
-  types.groups,
-  types.handler,
-  types.itemInfo,
-  types.itemLocation,
-  types.itemData,
-  types.itemProperties,
-])
+/** A `meta` box has each of these at most once. */
+const single: ReadonlySet<number> = new Set(Object.values(types))
 /** The types of the items that are images, or that describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
@@ -46,7 +35,7 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   let data: Box | undefined
   const found = new Set<number>()
   for (const box of boxesIn(walk, content, meta.to)) {
-    // Some programs use the first of two such boxes and others the second, so the file is refused.
+    // Some programs use the first of two such boxes, and others the second.
     if (found.has(box.type) && single.has(box.type)) throw new PictureError('it has a list twice')
     found.add(box.type)
     if (box.type === types.handler) keepHandler(walk, box)
@@ -130,15 +119,14 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     const idBytes = version === 2 ? 2 : 4
     const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
     const kindAt = entry.content + 4 + idBytes + 2
-    // Refuses a file that describes an item twice. Some programs would use the first description,
-    // and others the second.
+    // Some programs would use the first description, and others the second.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
     const kind = reader.u32(kindAt)
     kinds.set(id, kind)
     edit.zero(kindAt + 4, entry.to)
     // Changes the type of an item that is not an image, because its data is zeroed. libavif refuses
     // a file with an item of the type Exif or XMP whose data is not valid.
-    if (!images.has(kind) && kind !== types.skip) edit.set(kindAt, skip)
+    if (!images.has(kind) && kind !== skip.readUInt32BE()) edit.set(kindAt, skip)
   }
   edit.zero(end, box.to)
   return kinds

@@ -48,7 +48,6 @@ export function keepProperties(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps a property that is needed to render an image; turns any other into free space. */
 export function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit } = walk
   const { type, content, from, to } = property

@@ -87,7 +87,7 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps the references, which say which file has the samples, but zeroes their addresses. */
+/** Zeroes the addresses of the files with the samples. */
 function keepReferences(walk: HeifWalk, box: Box): void {
   walk.ranges.add(box.from, box.to)
   for (const { content, to } of boxesIn(walk, box.content + 8, box.to)) {
@@ -102,13 +102,12 @@ const timed: ReadonlySet<number> = new Set([
   types.mediaHeader,
 ])
 
-/** Zeroes the times of creation and last change: four bytes each, or eight in version 1. */
+/** Each has four bytes, or eight in version 1. */
 function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
   const bytes = reader.u8(content) === 1 ? 16 : 8
   edit.zero(content + 4, Math.min(content + 4 + bytes, to))
 }
 
-/** Finds the box at a path below another box; returns undefined if there is none. */
 function find(walk: HeifWalk, box: Box, ...path: number[]): Box | undefined {
   const [type, ...rest] = path
   if (type === undefined) return box

@@ -1,7 +1,7 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters } from '../reader.ts'
 import type { Walk } from '../walk.ts'
-import { boxesOfFile, type Box } from './boxes.ts'
+import { boxesIn, type Box } from './boxes.ts'
 import { HeifWalk } from './heif-walk.ts'
 import { keepItems } from './heif-items.ts'
 import { keepTracks } from './heif-tracks.ts'
@@ -26,11 +26,11 @@ export function walkHeif(bytes: Buffer): Walk {
   const lists = new Set<number>()
   /** The unknown boxes since the last known one; cut off from `walk.end` on if none follows. */
   let unused: Box[] = []
-  for (const box of boxesOfFile(walk)) {
+  for (const box of boxesIn(walk, 0, bytes.length, { isFile: true })) {
     // Another file begins here: a film that was appended.
     if (box.type === types.fileType && box.from > 0) break
     if (box.type === types.fragment) throw new PictureError('it has fragments')
-    if (!isKnown(box.type)) {
+    if (!known.has(box.type)) {
       unused.push(box)
       continue
     }
@@ -38,8 +38,7 @@ export function walkHeif(bytes: Buffer): Walk {
     unused = []
     walk.end = Math.max(walk.end, box.to)
     if (box.type === types.items || box.type === types.tracks) {
-      // Some programs use the first of two such boxes and others the second, so the file is
-      // refused.
+      // Some programs use the first of two such boxes, and others the second.
       if (lists.has(box.type)) throw new PictureError('it has a list twice')
       lists.add(box.type)
     }
@@ -59,4 +58,3 @@ export function walkHeif(bytes: Buffer): Walk {
 }
 
 const known: ReadonlySet<number> = new Set(Object.values(types))
-const isKnown = (type: number) => known.has(type)

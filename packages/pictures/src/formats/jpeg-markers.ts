@@ -6,7 +6,6 @@ export const markers = {
   app1: 0xe1,
   app2: 0xe2,
   app14: 0xee,
-  app15: 0xef,
 } as const
 
 /** Whether it is SOF0 to SOF15. DHT, JPG and DAC have numbers between them, but begin no frame. */

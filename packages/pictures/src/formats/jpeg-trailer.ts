@@ -25,10 +25,10 @@ export function startOfTrailer(
 }
 
 /**
- * Returns the position at which the trailer of a Samsung phone begins; the end if there is none.
- * The trailer consists of blocks, a directory, the length of the directory, and `SEFT`. The
- * directory has an entry of twelve bytes for each block. Bytes 4 to 7 of an entry say how far
- * before the directory its block begins. The block begins with the first four bytes of its entry.
+ * The trailer of a Samsung phone consists of blocks, a directory, the length of the directory, and
+ * `SEFT`. The directory has an entry of twelve bytes for each block. Bytes 4 to 7 of an entry say
+ * how far before the directory its block begins. The block begins with the first four bytes of its
+ * entry.
  */
 function samsungTrailer(
   bytes: Buffer,
@@ -49,9 +49,8 @@ function samsungTrailer(
 }
 
 /**
- * Returns the position of the first box of a film; the end if there is none. The size of the box is
- * checked too, because the letters `ftyp` occur by chance in one of about a thousand large
- * pictures.
+ * The size of the first box is checked too, because the letters `ftyp` occur by chance in one of
+ * about a thousand large pictures.
  */
 function startOfFilm(bytes: Buffer, { from, parts }: { from: number; parts: PartCount }): number {
   const next = isFrequent(bytes, from) ? indexOfType : nativeIndexOfType

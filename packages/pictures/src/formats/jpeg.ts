@@ -38,13 +38,11 @@ export function walkJpeg(bytes: Buffer): Walk {
     } else if (isProfile(bytes, segment)) {
       profile.push(segment)
       edit.keep(from, to)
-    } else if (isApplication(marker)) {
-      keepApplication(walk, segment)
     } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
       if (marker === markers.endOfImage) writeEnd(walk, from)
-    }
+    } else keepApplication(walk, segment)
   }
   if (!hasScan) throw new PictureError('it has no scan')
   scrubSegments(walk, profile)
@@ -93,8 +91,6 @@ function draws({ marker, from, to }: Segment): boolean {
   return !numbers.has(marker) || to - from === numberBytes
 }
 
-const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
-
 /** Replaces the content of an Exif segment by its orientation alone. */
 function keepOrientation({ bytes, edit }: Walk, { from, to }: Segment): void {
   const tiff = from + 4 + exif.length
@@ -108,7 +104,7 @@ function keepOrientation({ bytes, edit }: Walk, { from, to }: Segment): void {
   edit.set(tiff, block)
 }
 
-/** Removes what follows the fields. This counts as two parts, because cutting takes longer. */
+/** Keeps Adobe's or JFIF's fields. This counts as two parts, because cutting takes longer. */
 function keepApplication({ bytes, edit, parts }: Walk, segment: Segment): void {
   const { marker, from, to } = segment
   if (isAdobe(bytes, segment)) {

@@ -17,7 +17,6 @@ const fileCompressions = new Set([
   22610, 33003, 33004, 33005, 34712, 34927, 34933, 34934, 50001, 65000,
 ])
 
-/** Keeps the strips, the tiles and the JPEG of a directory. */
 export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>): void {
   const numbers = (tag: number) => {
     const entry = entries.get(tag)

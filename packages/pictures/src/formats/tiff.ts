@@ -29,7 +29,7 @@ export function walkTiff(bytes: Buffer): Walk {
   return walk
 }
 
-/** Keeps only some entries of a directory. Returns the directories to which it refers. */
+/** Returns the directories to which it refers. */
 function keepDirectory(walk: TiffWalk, at: number): number[] {
   const { bytes, reader, countBytes, entryBytes } = walk
   const count = reader.number(at, countBytes)
@@ -44,8 +44,7 @@ function keepDirectory(walk: TiffWalk, at: number): number[] {
   for (let from = at + countBytes; from < next; from += entryBytes) {
     const entry = keepEntry(walk, from)
     if (entry === undefined) continue
-    // Some programs use the first of two such entries and others the second, so the file is
-    // refused.
+    // Some programs use the first of two such entries, and others the second.
     if (entries.has(entry.tag)) throw new PictureError('a directory of it has an entry twice')
     entries.set(entry.tag, entry)
     bytes.copy(rewritten, written, from, from + entryBytes)

@@ -68,18 +68,15 @@ class WebpWalk extends Walk {
     if (isRepeated(type, this.#found)) return
     if (type === chunks.exif) this.#keepOrientation(at, contentEnd)
     if (!kept.has(type)) return
-    const bytes = fixedBytes.get(type)
-    if (bytes !== undefined && contentEnd - at - 8 > bytes) {
-      this.edit.set(at + 4, u32(bytes))
-      this.edit.keep(at, at + 8 + bytes)
-      if (type === chunks.extended) this.#extended(at)
-      return
-    }
     if (type === chunks.extended) this.#extended(at)
     else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
     else if (type === chunks.profile) scrubProfile(this, [{ from: at + 8, to: contentEnd }])
     else this.#measure(type, at + 8, contentEnd)
-    this.edit.keep(at, to)
+    const bytes = fixedBytes.get(type)
+    if (bytes !== undefined && contentEnd - at - 8 > bytes) {
+      this.edit.set(at + 4, u32(bytes))
+      this.edit.keep(at, at + 8 + bytes)
+    } else this.edit.keep(at, to)
   }
 
   #extended(at: number): void {
@@ -106,7 +103,7 @@ class WebpWalk extends Walk {
     }
   }
 
-  /** Adds the size in the pixel data to `largest`. It may differ from the size of the canvas. */
+  /** The size in the pixel data may differ from the size of the canvas. */
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {
