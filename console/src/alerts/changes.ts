@@ -1,5 +1,6 @@
 import type { Alert } from '@intake/access'
 import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { minuteMs } from '@intake/contract'
 import type { StoredAlert } from '../webhook/forms/alert.ts'
 import type { Evaluated } from './judge.ts'
 
@@ -12,7 +13,6 @@ export interface AlertChange extends StoredAlert {
   is_removed: 0 | 1
 }
 
-const minuteMs = 60_000
 /** An alert with a longer window is evaluated after this part of it. */
 const partOfWindow = 1 / 60
 /** A state is valid for so long after the next evaluation was due. Then the view shows `unknown`. */

@@ -1,6 +1,6 @@
 import type { Alert } from '@intake/access'
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { dayMs, importKeyId } from '@intake/contract'
+import { dayMs, importKeyId, minuteMs } from '@intake/contract'
 import { ageDays } from '@intake/records'
 
 export type Reader = Pick<ClickHouse, 'query'>
@@ -9,7 +9,6 @@ export type SomeAlerts = readonly Alert[]
 
 /** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
 const alertsMax = 50
-export const minuteMs = 60_000
 
 /** Divides alerts among statements, which count for one application each. */
 export function divide(alerts: readonly Alert[]): SomeAlerts[] {

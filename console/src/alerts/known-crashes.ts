@@ -1,9 +1,9 @@
 import { isoTime } from '@intake/clickhouse'
+import { minuteMs } from '@intake/contract'
 import { crashExample, crashText, fingerprint } from '@intake/schema'
 import {
   arrivedInWindow,
   isImported,
-  minuteMs,
   ofBundle,
   querySettings,
   windowParams,

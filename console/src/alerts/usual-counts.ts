@@ -1,17 +1,15 @@
 import { isoTime, sqlTime } from '@intake/clickhouse'
-import { dayMs } from '@intake/contract'
+import { dayMs, hourMs, minuteMs } from '@intake/contract'
 import {
   askedParams,
   countIf,
   isAsked,
-  minuteMs,
   ofBundle,
   querySettings,
   type Reader,
   type SomeAlerts,
 } from './count-windows.ts'
 
-const hourMs = 60 * minuteMs
 const daysMax = 7
 /** With fewer days on which the application sent anything at this time, nothing is usual. */
 const daysMin = 3

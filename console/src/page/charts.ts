@@ -26,7 +26,7 @@ interface Chart {
    * client must be given as `Html`, which is escaped.
    */
   columns: readonly (readonly [Series, name: string | Html])[]
-  /** Screen readers read it instead of the chart. */
+  /** A sentence that screen readers read instead of the chart. */
   label: string
   legend?: Html | undefined
   href?: ((fromMs: number) => string) | undefined
@@ -89,7 +89,7 @@ export function chart(options: Chart): Html {
     html`<g class="hit"
       >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" /></a>`)}</g
     >`
-  return html`<p class="vh">${label}</p>
+  return html`<p class="vh">${label} The table below has every step.</p>
     <svg class="chart" aria-hidden="true" height="${bottom + 24}">
       ${grid.map((value) => html`<line x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" /><text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}
       <line x1="0" x2="100%" y1="${bottom}" y2="${bottom}" />

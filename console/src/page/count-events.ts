@@ -1,14 +1,14 @@
+import { dayMs, hourMs } from '@intake/contract'
 import type { CountReader } from './count-reader.ts'
 import { whereOf } from './list-records.ts'
 import { readCountedAt } from './read-counts.ts'
 import { seriesOf, startsOf, stepOf, type Steps } from './period.ts'
 import type { Search } from './search.ts'
 
-const hourMs = 3_600_000
 /** Stored counts are used only for hours that ended at least this long before they were counted. */
 const uncountedMs = hourMs
 /** The longest period that is counted from the records; users and devices have an index. */
-const directMsMax = 24 * hourMs + 3 * hourMs
+const directMsMax = dayMs + 3 * hourMs
 
 export interface EventCounts {
   points: { t: number; events: number }[]

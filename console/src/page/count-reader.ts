@@ -1,4 +1,5 @@
 import { sqlTime } from '@intake/clickhouse'
+import { hourMs } from '@intake/contract'
 import { type RecordReader } from './records.ts'
 
 /** Reads counts of events, from what was counted before or from the records themselves. */
@@ -12,7 +13,6 @@ export interface CountReader extends RecordReader {
   isExact: boolean
 }
 
-const hourMs = 3_600_000
 /** With fewer events than this, every view counts the records themselves. */
 const smallMax = 100_000
 

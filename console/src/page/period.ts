@@ -1,5 +1,5 @@
 import { sqlTime } from '@intake/clickhouse'
-import { dayMs, limits } from '@intake/contract'
+import { dayMs, hourMs, limits, minuteMs } from '@intake/contract'
 import { PageError } from './page-error.ts'
 import type { Search } from './search.ts'
 
@@ -8,9 +8,6 @@ export interface TimeWindow {
   from: number
   to: number
 }
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /** `stepMs` is the time that one column of a chart covers. */
 export const periods = {
@@ -103,8 +100,7 @@ export function chosenPeriod(
   // small for ClickHouse.
   const bounded = (ms: number) => Math.min(Math.max(ms, after), nowMs + limits.eventAheadMs)
   const end = bounded(to?.getTime() ?? nowMs)
-  const dayBefore = end - 24 * 3_600_000
-  const begin = Math.min(bounded(from?.getTime() ?? dayBefore), end)
+  const begin = Math.min(bounded(from?.getTime() ?? end - dayMs), end)
   return { steps: stepsBetween({ from: begin, to: end }), period: undefined, isGiven: false }
 }
 

@@ -4,10 +4,13 @@ import type { TimeWindow } from './period.ts'
 
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
-/** A longer name from a client is cut, and is no link. */
+/** A longer name from a client is cut. */
 export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`
+
+/** A search for a name that was cut finds nothing, so it is no link. */
+export const isCutName = (name: string): boolean => Array.from(name).length > nameMax
 
 export const ofApplication = (application: string | undefined): string =>
   application === undefined ? '1' : 'bundle_identifier = {application:String}'

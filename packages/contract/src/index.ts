@@ -2,7 +2,7 @@ export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './
 export { problem, problemType } from './problem.ts'
 export * from './attachment-keys.ts'
 export { importKeyId } from './import-key-id.ts'
-export { batchJsonBytesMax, dayMs, keptFor, limits } from './limits.ts'
+export { batchJsonBytesMax, dayMs, hourMs, keptFor, limits, minuteMs } from './limits.ts'
 export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
 export { bundlePattern } from './bundle-pattern.ts'
 export { kinds, type RecordKind } from './kinds.ts'

@@ -1,4 +1,6 @@
-export const dayMs = 24 * 60 * 60 * 1000
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
 
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {

@@ -1,3 +1,4 @@
+import { dayMs } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
 import { findAnything } from '../find-anything.ts'
 import { listRecords } from '../list-records.ts'
@@ -18,7 +19,7 @@ export function eventRoutes(context: ViewContext) {
     const { steps } = chosen
     const counted = withoutPeriod(search)
     const key = JSON.stringify(['events', counted, steps])
-    const isLong = steps.to - steps.from > 2 * 24 * 3_600_000
+    const isLong = steps.to - steps.from > 2 * dayMs
     const [found, counts, suggestions] = await Promise.all([
       listRecords(reader, 'logs', withinPeriod(search, chosen)),
       (isLong ? cached : cachedBriefly)(key, () => countEvents(countReader, counted, steps)),

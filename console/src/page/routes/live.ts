@@ -1,3 +1,4 @@
+import { minuteMs } from '@intake/contract'
 import {
   pollArrivals,
   pollRowsMax,
@@ -17,7 +18,6 @@ import type { Header } from '../worker-state.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
-const minuteMs = 60_000
 /** So that polls are cheap even if the queue has a long backlog. */
 const overlapMsMax = 30 * minuteMs
 

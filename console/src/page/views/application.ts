@@ -109,7 +109,7 @@ function versionChart(application: string, data: ApplicationData, header: Header
     points,
     stepMs: steps.stepMs,
     columns,
-    label: `${wholeNumber(sumOf(versionSteps, ({ events }) => events))} events by version. The table below has every step.`,
+    label: `${wholeNumber(sumOf(versionSteps, ({ events }) => events))} events by version.`,
     legend: html`<p class="legend">${columns.map(([series, name]) => legendKey(series, name))}</p>`,
     href: (from) => listPath('logs', { application, ...stepAt(from, steps) }),
     completeUntilMs: header.freshness.logs.visibleUntilMs,

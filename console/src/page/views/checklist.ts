@@ -1,10 +1,9 @@
+import { hourMs } from '@intake/contract'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import type { OverviewData } from '../overview.ts'
 import type { Header } from '../worker-state.ts'
 import { helpLink } from './links.ts'
 import { card, icon } from './parts.ts'
-
-const firstHourMs = 3_600_000
 
 /** The names of keys that were made for the reader. */
 const madeByOthers = new Set(['npm start', 'intake demo'])
@@ -29,7 +28,7 @@ export function checklist(options: {
   const { header, data, isNew, urls } = options
   const { firstAtMs, names } = data
   const first = Math.min(firstAtMs.logs ?? Infinity, firstAtMs.feedback ?? Infinity)
-  const isOver = first === Infinity || header.nowMs - first > firstHourMs
+  const isOver = first === Infinity || header.nowMs - first > hourMs
   if (isOver && !isNew) return undefined
   const [url = 'http://127.0.0.1:3000'] = urls
   const steps: [isDone: boolean, title: string, how: HtmlValue][] = [

@@ -67,7 +67,7 @@ function histogram(options: {
       points,
       stepMs: steps.stepMs,
       columns: [['events', 'events']],
-      label: `${wholeNumber(total)} ${plural(total, 'event')}. The table below has every step.`,
+      label: `${wholeNumber(total)} ${plural(total, 'event')}.`,
       href: (from) => `?${printSearch({ ...search, ...stepAt(from, steps) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,
     }),

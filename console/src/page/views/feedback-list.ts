@@ -126,7 +126,7 @@ function counts({ facets, chosen: { steps } }: Inbox, counted: ListSearch): Html
     points: facets.points,
     stepMs: steps.stepMs,
     columns: [['feedback', 'feedback']],
-    label: `${wholeNumber(facets.total)} feedback in this period. The table below has every step.`,
+    label: `${wholeNumber(facets.total)} feedback in this period.`,
     href: (from) => listPath('feedback', { ...counted, ...stepAt(from, steps) }),
   })
   const limitedTo = (one: ListSearch) => listPath('feedback', { ...counted, ...one })

@@ -23,7 +23,7 @@ export function arrivalChart(points: readonly Arrivals[], steps: Steps): Html {
     points,
     stepMs: steps.stepMs,
     columns: arrivalSeries.map((name) => [name, name]),
-    label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}. The table below has every step.`,
+    label: `Records by arrival: ${names.map(([, name]) => name).join(', ')}.`,
     legend: html`<p class="legend">
       ${names.map(([series, name]) => legendKey(series, name))}<span
         >The last bar is not complete yet.</span

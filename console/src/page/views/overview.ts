@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '@intake/contract'
 import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { clientText, html, type Html } from '../html.ts'
@@ -15,8 +16,6 @@ import { arrivalChart, refusalList, refusedTile } from './outcomes.ts'
 import { ago, badge, card, countedNote, mute, periodLinks, warnings } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 import { countTile, eventBars, latestFeedback } from './summary.ts'
-
-const hourMs = 3_600_000
 
 interface OverviewOptions {
   header: Header
@@ -74,8 +73,7 @@ function applicationTable({ header, data, period, sort }: OverviewOptions): Html
   const { applications, isExact } = data
   const lastOf = ({ lastMs }: ApplicationCounts) => {
     const silentMs = header.nowMs - lastMs - (isExact ? 0 : hourMs)
-    if (silentMs > 24 * hourMs)
-      return badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning')
+    if (silentMs > dayMs) return badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning')
     return silentMs < hourMs && !isExact ? 'this hour' : ago(lastMs, header.nowMs)
   }
   return html`${table(

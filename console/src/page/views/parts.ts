@@ -3,7 +3,7 @@ import { clientText, html, type Html, type HtmlValue, listMarksMax } from '../ht
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
-import { nameMax, pageRows, type NumberedPage } from '../records.ts'
+import { isCutName, nameMax, pageRows, type NumberedPage } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { clockTime } from '../zone.ts'
 import { helpLink, shortLink } from './links.ts'
@@ -94,11 +94,10 @@ export function bars<Row extends NameCount>(
   </ol>`
 }
 
-/** A name that was cut has no link: a search for it would find nothing. */
 export function nameLink(name: string, href: string, empty = 'none'): Html {
   if (name === '') return shortLink(href, html`<i class="mute">${empty}</i>`)
   const shown = clientText(name, nameMax, listMarksMax)
-  return Array.from(name).length > nameMax ? html`<span>${shown}</span>` : shortLink(href, shown)
+  return isCutName(name) ? html`<span>${shown}</span>` : shortLink(href, shown)
 }
 
 export function pager(

@@ -3,7 +3,7 @@ import { plural } from '@intake/runtime'
 import { perKindMax, type Match, type Matches } from '../find-anything.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import { nameMax, type Found, type RecordHead } from '../records.ts'
+import { isCutName, nameMax, type Found, type RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { applicationPath, appTag, exactPath, listPath, timeTag } from './links.ts'
@@ -47,15 +47,11 @@ const matchList = (matches: readonly Match[]): Html | undefined =>
     matches.map((match) => {
       const { application, kind, name, event, events } = match
       const shown = html`${kind === 'param' && html`${clientText(event, nameMax)} · `}${clientText(name.replaceAll('%2E', '.'), nameMax)}`
-      return html`${isWhole(match) ? html`<a href="${pathOf(match)}">${shown}</a>` : shown}
+      return html`${[name, event].some(isCutName) ? shown : html`<a href="${pathOf(match)}">${shown}</a>`}
         ${kind !== 'application' && appTag(application)}
         <small>${wholeNumber(events)} ${plural(events, 'event')} in 30 days</small>`
     }),
   )
-
-/** A name that was cut has no link: a search for it would find nothing. */
-const isWhole = ({ name, event }: Match): boolean =>
-  [name, event].every((one) => Array.from(one).length <= nameMax)
 
 function pathOf({ kind, application, event, name }: Match): string {
   if (kind === 'application') return applicationPath(application)

@@ -1,5 +1,5 @@
 import { plural } from '@intake/runtime'
-import { kinds, type RecordKind } from '@intake/contract'
+import { hourMs, kinds, type RecordKind } from '@intake/contract'
 import type { ReportingProcesses, ReportingService } from '@intake/redis'
 import { spark } from '../charts.ts'
 import { clientText, html, type Html } from '../html.ts'
@@ -148,7 +148,7 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
     const accepted = own.find(({ code }) => code === 'accepted')
     return { own, accepted, refused: own.filter(({ code }) => isRefusal(code)) }
   })
-  const hours = Math.round((daySteps.to - daySteps.from) / 3_600_000)
+  const hours = Math.round((daySteps.to - daySteps.from) / hourMs)
   return card(
     html`API keys <small>last ${hours} hours</small>`,
     html`${table('API keys', rows, [
