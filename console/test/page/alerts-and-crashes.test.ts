@@ -1,7 +1,7 @@
 import t from 'tap'
 import { atTime, logRow, insertRows } from '../../../packages/schema/test/fixture.ts'
 import { readCrashes } from '../../src/page/read-usage.ts'
-import { startRowStore, view } from './fixture.ts'
+import { linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
 const bundle_identifier = 'com.example.app'
@@ -36,6 +36,15 @@ t.test('an application shows its crashes, and the page shows alerts that are not
   t.match(application, /TypeError: .{0,40}script.{0,60}is not a function/)
   t.match(application, /1 device, 1\s+event/)
   t.notMatch(application, hostile)
+  const toViews = linksIn(application, '/').filter((link) =>
+    /^\/(?!help|applications|$)/.test(link),
+  )
+  const isLimited = (link: string) => link.includes(`app=${bundle_identifier}`)
+  t.same(
+    toViews.filter((link) => !/\.\w+$/.test(link) && !isLimited(link)),
+    [],
+    'links keep the choice',
+  )
   for (const shown of [application, await read('/')]) {
     t.match(shown, /The alert on <bdi>&#60;script.{0,60} fires<\/a>\s+in\s+.*: 140 in its window/)
     t.match(shown, /The alert on <bdi>opened<\/bdi> is unknown/)

@@ -190,10 +190,11 @@ t.test('dead letters of one moment are on one page or the next', async (t) => {
     FROM numbers(120)`)
   const { url } = await startReaderPage(t)
   const seen = new Set<string>()
-  for (let path: string | undefined = '/dead-letters', next = 2; path !== undefined; next++) {
+  const list = '/dead-letters?app=com.example.letters'
+  for (let path: string | undefined = list, next = 2; path !== undefined; next++) {
     const { text } = await view(url, path)
     for (const [, n] of text.matchAll(/letter (\d+)\./g)) seen.add(n!)
-    path = linksIn(text, path).find((link) => link === `/dead-letters?page=${next}`)
+    path = linksIn(text, path).find((link) => link === `${list}&page=${next}`)
   }
   t.equal(seen.size, 120)
   t.match(await view(url, '/dead-letters?page=x'), { status: 400 })

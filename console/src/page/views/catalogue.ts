@@ -7,7 +7,7 @@ import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
-import { applicationPath, listPath, recordPath, shortLink, timeTag } from './links.ts'
+import { applicationPath, listPath, recordPath, shortLink, timeTag, withApp } from './links.ts'
 import { badge, card, countedNote, details, list, mute, pager } from './parts.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
@@ -42,7 +42,7 @@ export function catalogueView(options: {
         html`New in each version <small>${countedNote(options)}</small>`,
         driftTable(application, drift.rows, codes),
       ],
-      ['warnings', 'Data quality', warningTable(warnings.rows)],
+      ['warnings', 'Data quality', warningTable(application, warnings.rows)],
       [
         'entries',
         html`Events and params <small>all that is stored</small>`,
@@ -118,7 +118,7 @@ function driftTable(
   ])
 }
 
-function warningTable(warnings: readonly WarningEntry[]): Html {
+function warningTable(application: string, warnings: readonly WarningEntry[]): Html {
   return table('Warnings', warnings, [
     [
       'Warning',
@@ -135,7 +135,8 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
     [
       'Example',
       ({ example }) =>
-        example === noId ? undefined : html`<a href="${recordPath('logs', example)}">Show it</a>`,
+        example !== noId &&
+        html`<a href="${withApp(recordPath('logs', example), application)}">Show it</a>`,
     ],
   ])
 }

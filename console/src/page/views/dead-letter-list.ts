@@ -33,7 +33,8 @@ export function deadLetterList(
       ),
     body: html`${total > 0 && card('Why', reasonTable(reasons))}
     ${mute(found.rows.length === 0 && found.number === 1 && 'None: ClickHouse has rejected nothing.')}
-    ${found.rows.map(letterCard)} ${pager(found, (page) => `/dead-letters?page=${page}`)}`,
+    ${found.rows.map(letterCard)}
+    ${pager(found, (page) => withApp('/dead-letters', header.app, { page }))}`,
   })
 }
 

@@ -125,7 +125,7 @@ function appSwitch({ app, applications }: Header, view: View): Html | undefined 
   return details(app === undefined ? all : appTag(app), list(links), 'apps')
 }
 
-export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
+export function freshnessOf({ app, nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const down = problems.filter(({ state }) => state === 'down')
   const isBad = isLate || down.length > 0
@@ -138,7 +138,8 @@ export function freshnessOf({ nowMs, freshness, problems }: Header, kind: Record
           ${zoneLabel(nowMs)} ·
           <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b
           >${state && html` · <b>${state}</b>`}`
-  return html`<a class="fresh badge" href="/status" data-variant="${isBad ? 'warning' : 'success'}"
+  const variant = isBad ? 'warning' : 'success'
+  return html`<a class="fresh badge" href="${withApp('/status', app)}" data-variant="${variant}"
     >${icon(isBad ? 'warn' : 'ok')}<span>${text}</span></a
   >`
 }

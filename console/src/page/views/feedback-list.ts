@@ -63,7 +63,7 @@ export function feedbackList(options: Inbox): Html {
 const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
   const open = [row.id, row.device_uuid, row.bundle_identifier].join('.')
   const query = `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
-  return isShort(query) ? query : exactPath('feedback', row)
+  return isShort(query) ? query : exactPath('feedback', row, listed.application)
 }
 
 function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch): Html {

@@ -5,7 +5,7 @@ import { findingsMax, type RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
 import { ago, badge, card, countedNote, list, mute } from './parts.ts'
-import { applicationPath, listPath } from './links.ts'
+import { applicationPath, listPath, withApp } from './links.ts'
 
 /** Counts that are older than this are worth a sentence. */
 const behindMs = 10 * 60_000
@@ -22,6 +22,7 @@ export function findingList(options: {
 }): Html | undefined {
   const { header, data, budgets } = options
   const { findings, countedAtMs, isExact } = data
+  const status = withApp('/status', header.app)
   const query = new URLSearchParams(header.url.split('?', 2)[1])
   const isWhole = query.has('all')
   const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
@@ -48,7 +49,7 @@ export function findingList(options: {
       ${sinceOf(one)}`,
     ]),
     about(alertsIn('unknown'), (one) => [
-      '/status',
+      status,
       html`The alert on ${alertName(one)} is unknown`,
       html` in ${name(one)}, ${sinceOf(one)}: too little is visible`,
     ]),
@@ -81,12 +82,12 @@ export function findingList(options: {
       html` in params.${clientText(one.path, 100)}, in ${name(one)}. ${removal(one)}`,
     ]),
     about(budgets, (one) => [
-      '/status#keys',
+      `${status}#keys`,
       html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
       `: at 100 % its ${one.limit} are refused until midnight, UTC`,
     ]),
     about(isExact || behind <= behindMs ? [] : [behind], (ms) => [
-      '/status',
+      status,
       `Counts are ${shortDuration(ms / 1_000)} old`,
       ': the records are there, Events and Live show them',
     ]),

@@ -33,8 +33,11 @@ export const byName = (field: 'version' | 'event', name: string): ListSearch =>
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
-export const withApp = (path: string, app: string | undefined): string =>
-  app === undefined ? path : `${path}?${new URLSearchParams({ app }).toString()}`
+/** The choice of an application is a part of every link that leads to another view. */
+export const withApp = (path: string, app: string | undefined, rest = {}): string => {
+  const query = new URLSearchParams({ ...(app !== undefined && { app }), ...rest })
+  return query.size === 0 ? path : `${path}?${query.toString()}`
+}
 
 /** A link, or only its content if the link is too long for a list. */
 export const shortLink = (href: string, content: HtmlValue): Html =>

@@ -6,7 +6,7 @@ import type { NameCount } from '../read-counts.ts'
 import { isCutName, nameMax, pageRows, type NumberedPage } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 import { clockTime } from '../zone.ts'
-import { helpLink, shortLink } from './links.ts'
+import { helpLink, shortLink, withApp } from './links.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
 
@@ -160,7 +160,7 @@ export const warnings = (header: Header, isPartial = false): Html => {
   return html`${down.map(problemAlert)}${behindAlert(header)}${isPartial && partialAlert}`
 }
 
-function behindAlert({ freshness, nowMs }: Header): Html | undefined {
+function behindAlert({ app, freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined
   const waiting =
@@ -171,7 +171,8 @@ function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   return alert(
     'warning',
     html`<b>Events are ${shortDuration((nowMs - visibleUntilMs) / 1_000)} behind.</b> ${waiting}
-      Counts that are read from stored events lack them. <a href="/status">Status</a>`,
+      Counts that are read from stored events lack them.
+      <a href="${withApp('/status', app)}">Status</a>`,
   )
 }
 

@@ -70,7 +70,7 @@ export function foundList(header: Header, found: Record<RecordKind, Found<Record
   return document({
     header,
     title: total === 0 ? 'Nothing found' : 'Found',
-    body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
+    body: html`${listOf('feedback', feedback.rows, header.app)}${listOf('logs', logs.rows, header.app)}
       <p>
         ${total === 0 ? 'No record, dead letter, request or device has this id.' : `${total} found.`}
         ${isCut && 'The search took long and was ended; older records were not searched.'}
@@ -78,11 +78,11 @@ export function foundList(header: Header, found: Record<RecordKind, Found<Record
   })
 }
 
-function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefined {
+function listOf(kind: RecordKind, heads: readonly RecordHead[], app?: string): Html | undefined {
   if (heads.length === 0) return undefined
   const items = heads.map(
     (head) =>
-      html`<a href="${exactPath(kind, head)}">${timeTag(head.time)}</a>
+      html`<a href="${exactPath(kind, head, app)}">${timeTag(head.time)}</a>
         ${clientText(head.bundle_identifier, 300)} ${head.id}, device ${head.device_uuid}`,
   )
   return card(kind === 'feedback' ? 'Feedback' : 'Events', list(items))

@@ -6,7 +6,7 @@ import type { PeriodName } from '../period.ts'
 import type { NameCount } from '../read-counts.ts'
 import { weeksMax, type Crash, type VersionSessions, type WeekDevices } from '../read-usage.ts'
 import { table } from '../table.ts'
-import { byName, listPath, recordPath } from './links.ts'
+import { byName, listPath, recordPath, withApp } from './links.ts'
 import { ago, badge, card, list, mute, nameLink } from './parts.ts'
 
 /** A share of sessions without a crash, with the decimal that makes the difference. */
@@ -80,7 +80,7 @@ export function crashCard(
   const items = (crashes ?? []).map((crash) => {
     const { title, devices, events, first_version: first, last_version: last, newSinceMs } = crash
     const versions = first === last ? first : `${first} to ${last}`
-    return html`<a href="${recordPath('logs', crash.example_id)}"
+    return html`<a href="${withApp(recordPath('logs', crash.example_id), application)}"
         >${title === '' ? 'without a stack trace' : clientText(title, 200)}</a
       >
       ${newSinceMs >= fromMs ? badge('new', 'danger') : undefined}
