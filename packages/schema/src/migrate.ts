@@ -142,7 +142,7 @@ async function untilColumnsChanged(options: {
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 107, 218, 517, 521])
 /** Matches the syntax error (62) for a table's file that is empty or that is being written. */
 const halfWritten = /Syntax error \(in file |: Empty query\./
-const conflictPausesMs = [100, 200, 400, 800]
+const conflictsMax = 4
 const roundsMax = 8
 
 /**
@@ -151,28 +151,22 @@ const roundsMax = 8
  * earlier statement created, and then exited.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
-  for (let round = 1; ; round++) {
-    try {
-      for (const statement of statements) await applyOne(clickhouse, statement)
-      return
-    } catch (error) {
-      if (round === roundsMax || !isConflict(error)) throw error
-    }
-  }
-}
-
-async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
-  for (const pauseMs of conflictPausesMs) {
+  let round = 1
+  let conflicts = 0
+  for (let next = 0; next < statements.length;) {
+    const statement = statements[next]!
     try {
       await clickhouse.command(statement)
-      return
+      next++
+      conflicts = 0
     } catch (error) {
       if (!isConflict(error)) throw explainDefinition(error, statement)
       // The pause is random, so that two migrators do not collide again.
-      await pause(pauseMs * (0.5 + Math.random()))
+      if (conflicts < conflictsMax) await pause(100 * 2 ** conflicts++ * (0.5 + Math.random()))
+      else if (round++ < roundsMax) [next, conflicts] = [0, 0]
+      else throw error
     }
   }
-  await clickhouse.command(statement)
 }
 
 function isConflict(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { systemTable } from '../cluster/names.ts'
+import { serverName, systemTable } from '../cluster/names.ts'
 import { isSameQuery } from '../inspect/columns.ts'
 import { databaseOf, definerOf, rowsDatabaseOf, type Analyst } from './analyst.ts'
 import { profile, usersOf } from './rights.ts'
@@ -45,7 +45,7 @@ export async function findAnalystDifferences(
 
 /** SQL for the end of a fact, which differs on each server of a cluster. */
 const nameOfServer = (cluster?: string) =>
-  cluster === undefined ? "''" : "concat(' on ', hostName(), ':', toString(tcpPort()))"
+  cluster === undefined ? "''" : `concat(' on ', ${serverName})`
 
 function expectedFacts(analyst: Analyst, cluster?: string): Facts {
   const facts: Facts = new Map()

@@ -1,5 +1,5 @@
 import { MigrationError, type ClickHouse } from '@intake/clickhouse'
-import { systemTable } from './names.ts'
+import { serverName, systemTable } from './names.ts'
 import { addShards, parseShards, type Shards } from './shards.ts'
 import type { ClusterLayout } from './statements.ts'
 
@@ -73,7 +73,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   const { cluster } = clickhouse
   if (cluster === undefined) return []
   const servers = await clickhouse.query<{ server: string; tables: string[] }>(
-    `SELECT concat(hostName(), ':', toString(tcpPort())) AS server,
+    `SELECT ${serverName} AS server,
        groupArrayIf(name, database = 'intake') AS tables
      FROM clusterAllReplicas('${cluster}', system.tables)
      WHERE database IN ('intake', 'system') GROUP BY server ORDER BY server`,

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { systemTable } from '../cluster/names.ts'
+import { serverName, systemTable } from '../cluster/names.ts'
 import { localName } from '../cluster/statements.ts'
 import type { Migration } from '../migrations/index.ts'
 
@@ -17,8 +17,7 @@ export interface Columns {
 const compact = (type: string) => type.replaceAll(/\s/g, '')
 
 export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
-  const server =
-    clickhouse.cluster === undefined ? "''" : "concat(hostName(), ':', toString(tcpPort()))"
+  const server = clickhouse.cluster === undefined ? "''" : serverName
   const rows = await clickhouse.query<Columns>(
     `SELECT ${server} AS server, table, mapFromArrays(groupArray(name), groupArray(type)) AS types
      FROM ${systemTable(clickhouse, 'columns')}
