@@ -14,37 +14,18 @@ export class DecoderMissingError extends Error {
 
 /**
  * The decoder ended before it had examined the picture, or was ended because it took too long or
- * sent something invalid. `cause.message` is the same for all failures of one kind, so it
- * identifies the kind. If the process ended by itself, `cause.cause.message` is the last text that
- * it wrote to standard error.
+ * sent something invalid. `cause.message` identifies the kind of failure. If the process ended by
+ * itself, `cause.cause.message` is the last text that it wrote to standard error.
  */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
 }
 
-export interface Decoder {
-  /** The id of the process; undefined while there is none. */
-  readonly pid: number | undefined
-  /**
-   * How the last process was confined: `confined`, or why it was not; undefined if there was none.
-   * A confined process can read only its program, write nothing, and use no network.
-   */
-  readonly confinement: string | undefined
-  /**
-   * Examines a picture. Call it for one picture at a time. It starts the process if necessary.
-   *
-   * @throws {DecoderMissingError}
-   * @throws {DecoderEndedError}
-   * @throws {Error} when the process could not be started
-   */
-  examine(bytes: Buffer, request: Request): Promise<Examined>
-  /** Ends the process. The next picture starts a new process. */
-  end(): void
-}
+export type Decoder = ReturnType<typeof createDecoder>
 
 const startTimeoutMs = 60_000
 const pictureTimeoutMs = 10_000
-/** A process is replaced after this many pictures, because decoders may leak memory. */
+/** Then the process is replaced, because decoders may leak memory. */
 const picturesMax = 100
 /**
  * The memory that the process may allocate, in KiB, as the argument of `ulimit -d`. The process
@@ -52,7 +33,7 @@ const picturesMax = 100
  */
 const memoryKib = 400_000
 
-/** How many characters are kept of the process's standard error: the last ones. */
+/** Characters that are kept of the process's standard error: the last ones. */
 const writtenMax = 2_000
 
 const isSource = import.meta.url.endsWith('.ts')
@@ -72,14 +53,8 @@ const nodeOptions = isSource
   ? ['--jitless', '--import=tsx', '--conditions=intake:source']
   : ['--jitless', '--max-old-space-size=64']
 
-/**
- * Creates a decoder. Its process starts with the first picture.
- *
- * @param options.script replaces the program of the process, in tests
- */
-export function createDecoder(
-  options: { script?: string; pictureTimeoutMs?: number } = {},
-): Decoder {
+/** @param options.script replaces the program of the process, in tests */
+export function createDecoder(options: { script?: string; pictureTimeoutMs?: number } = {}) {
   let running: Running | undefined
   let confinement: string | undefined
 
@@ -92,10 +67,21 @@ export function createDecoder(
     get pid() {
       return running?.pid
     },
+    /**
+     * How the last process was confined: `confined`, or why it was not; undefined if there was none.
+     * A confined process can read only its program, write nothing, and use no network.
+     */
     get confinement() {
       return confinement
     },
-    async examine(bytes, request) {
+    /**
+     * Examines a picture. Call it for one picture at a time.
+     *
+     * @throws {DecoderMissingError}
+     * @throws {DecoderEndedError}
+     * @throws {Error} when the process could not be started
+     */
+    async examine(bytes: Buffer, request: Request): Promise<Examined> {
       if (running !== undefined && running.pictures >= picturesMax) endRunning()
       running ??= start(options.script ?? script)
       const current = running
@@ -122,6 +108,7 @@ export function createDecoder(
         throw new DecoderEndedError('the decoder of pictures ended', { cause })
       }
     },
+    /** The next picture starts a new process. */
     end: endRunning,
   }
 }

@@ -1,17 +1,4 @@
-/**
- * Why a picture has no thumbnail. These reasons never change:
- *
- * - `format`: pictures of its format are not decoded;
- * - `bytes`, `pixels`: it is too large;
- * - `unreadable`: its structure cannot be read;
- * - `differs`: the object is not the picture that was accepted.
- *
- * These reasons are stored after the last attempt:
- *
- * - `missing`: the object does not exist;
- * - `undecodable`: the decoder refused it, for a reason that is not known;
- * - `decoder_ended`: the decoder took too long or too much memory, or was killed.
- */
+/** Why a picture has no thumbnail (docs/pictures.md). */
 export const thumbnailErrors = [
   'format',
   'bytes',
@@ -36,10 +23,7 @@ export interface Examined {
   error?: ThumbnailError
 }
 
-/** The longer side of a thumbnail, in pixels. */
+/** The longer side of a thumbnail. */
 export const thumbnailPixels = 400
-/**
- * Maximum size of a picture in bytes. Larger pictures get no thumbnail, because the console holds a
- * picture in memory.
- */
+/** Larger pictures get no thumbnail, because the console holds a picture in memory. */
 export const pictureBytesMax = 16 * 1024 * 1024

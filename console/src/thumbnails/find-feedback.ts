@@ -5,7 +5,6 @@ import { identity } from '@intake/schema'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-/** The properties of an attachment in the view `intake.feedback` that thumbnails need. */
 export interface Attachment {
   key: string
   content_type: string
@@ -32,10 +31,7 @@ const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
-/**
- * The maximum number of feedback that a query sorts into turns: the newest ones. With more, the
- * query would need too much memory.
- */
+/** The newest feedback, which a query sorts into turns. For more it would need too much memory. */
 const inTurnsMax = 100_000
 
 /**
@@ -69,10 +65,7 @@ export function findUnexamined(
   )
 }
 
-/**
- * Returns the attachments of a feedback that is visible and still unexamined. Returns undefined if
- * it was erased, or if another console has examined it.
- */
+/** Resolves to undefined if it was erased, or if another console has examined it. */
 export async function readUnexamined(
   reader: Reader,
   { bundle_identifier, time, id, device_uuid }: UnexaminedFeedback,

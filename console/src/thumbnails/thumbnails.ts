@@ -19,10 +19,9 @@ export const createThumbnailMetrics = (registry: Registry) =>
     outcomes: ['made', 'again', ...thumbnailErrors],
   })
 
-/** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
+/** ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
-/** Maximum number of kinds of failures of the decoder that are logged. */
 const kindsMax = 10
 const help = 'docs/operations/thumbnails-late.md'
 
@@ -103,8 +102,8 @@ export function startThumbnails(
 }
 
 /**
- * Logs the first failure of each kind, for a limited number of kinds. The limit is necessary,
- * because a malicious picture may control the process and make up kinds.
+ * Logs the first failure of each kind. Their number is limited, because a malicious picture may
+ * control the process and make up kinds.
  */
 function reportOnce(log: Logger): (error: DecoderEndedError) => void {
   const kinds = new Set<string>()

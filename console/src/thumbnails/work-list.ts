@@ -4,21 +4,18 @@ import { DecoderMissingError } from './decoder-process.ts'
 import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
 
-/** How many rows the first query for a turn may return. */
+/** Of the first query for a turn. */
 const pageRows = 200
 /** The duration of a turn, unless a feedback takes longer. Pictures that arrive meanwhile wait. */
 const turnMs = 10_000
 /** The pauses before the second and third attempt. If the third one fails, its error is stored. */
 const pausesMs = [60_000, 10 * 60_000]
 /**
- * The pause after ClickHouse or the object store failed for one feedback. The object of this
- * feedback alone may be at fault, for example because it was archived.
+ * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be at
+ * fault, for example because it was archived.
  */
 const failurePauseMs = 10 * 60_000
-/**
- * After this many consecutive failures, ClickHouse or the object store itself counts as failed.
- * Nothing more is tried until the next poll.
- */
+/** After so many in a row, nothing more is tried until the next poll: the service itself fails. */
 const failuresMax = 3
 /** So often the last days are searched for feedback that no console has examined at its arrival. */
 const catchUpMs = 60 * 60_000
@@ -42,10 +39,7 @@ function createTurns(options: Options) {
   const { clock, isClosed, onError } = options
   /** What has to be tried again, by name. */
   const waiting = new Map<string, Work>()
-  /**
-   * The names of feedback examined in this run of `examineAll`. Such feedback is skipped, even if
-   * ClickHouse does not show its facts yet.
-   */
+  /** What was examined in this run, whose facts ClickHouse may not show yet, by name. */
   const done = new Set<string>()
 
   async function examine({ feedback, failed }: Work): Promise<void> {
@@ -101,10 +95,7 @@ function createTurns(options: Options) {
 export function createWorkList(options: Options) {
   const { reader, clock, isClosed } = options
   const turns = createTurns(options)
-  /**
-   * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
-   * Infinity if there is none.
-   */
+  /** From when on feedback has arrived that must be looked for; Infinity if none has. */
   let sinceMs = Infinity
   /** The same for the next `examineAll`, because the replica that is read may lag. */
   let againSinceMs = Infinity
@@ -113,9 +104,8 @@ export function createWorkList(options: Options) {
   let daysListedAt = clock.now() - catchUpMs
 
   /**
-   * Finds feedback of this period that is not known yet. Known feedback can fill the result of a
-   * query. So the query is repeated with twice the rows, until at most half of them are known or
-   * the period has no more.
+   * Known feedback can fill the result of a query. So the query is repeated with twice the rows,
+   * until at most half of them are known or the period has no more.
    */
   async function findWork(arrival: Arrival): Promise<UnexaminedFeedback[]> {
     for (let rows = pageRows; ; rows *= 2) {
@@ -164,8 +154,8 @@ export function createWorkList(options: Options) {
         await examineNew()
         const [day] = days
         if (day !== undefined && !(await examineArrived(day))) days.shift()
-        // Retries come last, because three consecutive failures end `examineAll`. Feedback that
-        // came after the retries might never be examined.
+        // Retries come last, because three failures in a row end `examineAll`: what came after
+        // them might never be examined.
         due = turns.due()
         await turns.take(due)
       } while (!isClosed() && (due.length > 0 || days.length > 0 || sinceMs !== Infinity))
@@ -178,10 +168,7 @@ export function createWorkList(options: Options) {
 const nameOf = ({ bundle_identifier, id, device_uuid }: UnexaminedFeedback) =>
   `${id} ${device_uuid} ${bundle_identifier}`
 
-/**
- * The first day begins at `nowMs` and ends in the future. It covers feedback from gateways whose
- * clocks are ahead.
- */
+/** The first day begins at `nowMs`, for feedback from gateways whose clocks are ahead. */
 const lastDays = (nowMs: number): Arrival[] =>
   Array.from({ length: daysBack + 1 }, (_, day) => {
     const fromMs = nowMs - day * dayMs

@@ -7,10 +7,7 @@ import { pictureBytesMax } from '../examined.ts'
 import { readMessages, writeMessage } from '../message-stream.ts'
 import type { Request } from './make-thumbnail.ts'
 
-/**
- * The process ends itself when one picture takes this long, in case the console is gone. A running
- * console kills the process earlier.
- */
+/** Then the process ends itself, in case the console is gone. A running one kills it earlier. */
 const pictureMs = 30_000
 
 // Lowers the priority, because inserts matter more than thumbnails. A priority that is already

@@ -19,14 +19,9 @@ sharp.unblock({ operation: [...loaders.values()] })
 sharp.cache(false)
 sharp.concurrency(1)
 
-/**
- * The maximum number of pixels. At four bytes per pixel, a picture takes up to 200 MB in a format
- * that must be decoded as a whole.
- */
+/** A picture in a format that must be decoded as a whole takes four bytes per pixel: 200 MB. */
 const pixelsMax = 50_000_000
-/**
- * The maximum length of the longer side, in pixels. Each row costs time, even if it has one pixel.
- */
+/** Of the longer side, in pixels: each row costs time, even if it has one pixel. */
 const sideMax = 65_535
 
 export interface Request {
