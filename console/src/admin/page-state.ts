@@ -52,7 +52,9 @@ export function createPageState(options: {
   }
 
   async function readBudgets(): Promise<KeyBudget[]> {
-    const limited = (await keys.list()).filter(({ limits }) => hasBudget(limits))
+    const limited = (await keys.list()).filter(
+      ({ limits, revokedAt, suspendedAt }) => hasBudget(limits) && !revokedAt && !suspendedAt,
+    )
     const shares = limited.map(async ({ id, name, limits }) => {
       const used = await readUsedToday(redis, id, Date.now())
       return budgetNames.map((budget) => {

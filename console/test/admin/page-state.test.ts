@@ -28,6 +28,9 @@ t.test('a key that has used most of its day is shown, with the share of today', 
   })
   t.same(await state.keyBudgets(), [{ name: 'busy', limit: 'events', share: 0.91 }])
   t.same([...(await state.keyNames()).values()].toSorted(), ['busy', 'calm'])
+  const [busy] = await keys.list()
+  await keys.setState(busy!.id, 'revoked')
+  t.same(await state.keyBudgets(), [], 'a key that was revoked is refused anyway')
   for (let n = 0; n < 11; n++) {
     const { key } = await keys.create({ name: `${n}`, limits: { eventsPerDay: 100 } })
     await redis.set(sharedCountKey(dayCountName(key.id, Date.now(), 'eventsPerDay')), 90)
