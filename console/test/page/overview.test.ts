@@ -184,3 +184,18 @@ t.test('findings of a kind that ClickHouse cannot read hide no others', async (t
   t.match(text, 'Some parts could not be counted')
   t.match(textOf(text), 'refund_error is new in com.example.quiet')
 })
+
+t.test('the box finds users whose ids are UUIDs or e-mail addresses', async (t) => {
+  const ids = ['0B7E5C1E-2F6D-4C7B-9D55-0A3F6D2E8C11', 'eve@example.com']
+  const sent = ids.map((unique_user_id) =>
+    events('com.example.users', 'hello', [1], { unique_user_id }),
+  )
+  await insert('logs', sent.flat())
+  const { url } = await startReaderPage(t, page)
+  for (const id of ids) {
+    const { text } = await view(url, `/search?q=${id}`)
+    t.match(textOf(text), new RegExp(`Users ${id} com\\.example\\.users 1 event`))
+  }
+  const { text } = await view(url, '/search?q=eve@example.com')
+  t.match(text, 'href="/feedback?text=eve%40example.com"')
+})

@@ -46,14 +46,18 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
   }
   view('/search', async ({ query, header }) => {
     const text = readText(query, 'q') ?? ''
-    if (isUuid(text)) return findUuid(text.toLowerCase(), header)
     const { app } = header
-    if (text.includes('@')) return { path: listPath('feedback', { application: app, text }) }
-    return searchView(header, text, await findAnything(counts, text, app))
+    if (isUuid(text)) return findUuid(text, header)
+    const matches = await findAnything(counts, text, app)
+    // The id of a user may be an e-mail address.
+    if (matches.found.length === 0 && text.includes('@'))
+      return { path: listPath('feedback', { application: app, text }) }
+    return searchView(header, text, matches)
   })
 
-  /** Finds a record by its id, the records of a request, a dead letter, or what a device sent. */
-  async function findUuid(id: string, header: Header): Promise<Html | Elsewhere> {
+  /** Finds a record by its id, the records of a request, a dead letter, a device, or a user. */
+  async function findUuid(text: string, header: Header): Promise<Html | Elsewhere> {
+    const id = text.toLowerCase()
     for (const kind of ['feedback', 'logs'] as const) {
       const [record] = await findById(reader, kind, { id })
       if (record !== undefined) return { path: withApp(recordPath(kind, id), header.app) }
@@ -70,6 +74,8 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
     if (feedback.rows.length + logs.rows.length === 0) {
       if (events.rows.length > 0) return { path: listPath('logs', ofDevice) }
       if (sent.rows.length > 0) return { path: listPath('feedback', ofDevice) }
+      const matches = await findAnything(counts, text, header.app)
+      if (matches.found.length > 0) return searchView(header, text, matches)
     }
     return foundList(header, { feedback, logs })
   }

@@ -6,7 +6,7 @@ import { wholeNumber } from '../numbers.ts'
 import { isCutName, nameMax, type Found, type RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { applicationPath, appTag, exactPath, listPath, timeTag } from './links.ts'
+import { applicationPath, appTag, exactPath, listLink, listPath, timeTag } from './links.ts'
 import { card, list } from './parts.ts'
 
 const headings = {
@@ -30,7 +30,7 @@ export function searchView(header: Header, query: string, { found, near }: Match
     query,
     body:
       found.length > 0
-        ? groups
+        ? html`${groups}${query.includes('@') && html`<p>${listLink('feedback', { application: header.app, text: query }, 'Feedback with this text')}</p>`}`
         : html`${card(
             query === '' ? 'What can be found' : 'Nothing has this name or id',
             'An id, an e-mail address, a user or device, or a part of the name of an event, param or application.',
