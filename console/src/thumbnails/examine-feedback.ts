@@ -19,7 +19,7 @@ export interface ExamineOptions {
 }
 
 /** Errors after which another attempt may succeed. */
-const temporary: readonly unknown[] = ['missing', 'undecodable', 'decoder_ended']
+const temporary = new Set<unknown>(['missing', 'undecodable', 'decoder_ended'])
 
 /**
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
@@ -40,7 +40,7 @@ export async function examineFeedback(
     const examined = await examine(attachment, options)
     // A console that closes ends the decoder, so an error may say nothing about the picture.
     if (isClosed()) return false
-    if (temporary.includes(examined.error) && !isLastAttempt) {
+    if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
       return false
     }

@@ -40,18 +40,18 @@ export function findingList(options: {
   }
   const behind = countedAtMs === undefined ? 0 : header.nowMs - countedAtMs
   const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
-  const sinceOf = ({ sinceMs }: RaisedAlert) => ago(sinceMs, header.nowMs)
+  const since = (ms: number) => ago(ms, header.nowMs)
   const sentences = [
     about(alertsIn('firing'), (one) => [
       applicationPath(one.bundle_identifier),
       html`The alert on ${alertName(one)} fires`,
       html` in ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
-      ${sinceOf(one)}`,
+      ${since(one.sinceMs)}`,
     ]),
     about(alertsIn('unknown'), (one) => [
       status,
       html`The alert on ${alertName(one)} is unknown`,
-      html` in ${name(one)}, ${sinceOf(one)}: too little is visible`,
+      html` in ${name(one)}, ${since(one.sinceMs)}: too little is visible`,
     ]),
     about(findings.newErrors, (one) => [
       eventsOf(one),
@@ -63,12 +63,12 @@ export function findingList(options: {
     about(findings.silent, (one) => [
       applicationPath(one.bundle_identifier),
       html`${name(one)} is silent`,
-      `: its last event came ${ago(one.atMs, header.nowMs)}`,
+      `: its last event came ${since(one.atMs)}`,
     ]),
     about(findings.stopped, (one) => [
       eventsOf(one),
       html`${clientText(one.event, 100)} stopped`,
-      html` in ${name(one)}: the last came ${ago(one.atMs, header.nowMs)}`,
+      html` in ${name(one)}: the last came ${since(one.atMs)}`,
     ]),
     about(findings.drift, (one) => [
       applicationPath(one.bundle_identifier, '?tab=catalogue#drift'),
@@ -92,8 +92,7 @@ export function findingList(options: {
       ': the records are there, Events and Live show them',
     ]),
   ].flat()
-  const { alerts: _, ...limited } = findings
-  const isCut = [budgets, ...Object.values(limited)].some(isFull)
+  const isCut = [budgets, ...Object.values({ ...findings, alerts: [] })].some(isFull)
   return findingCard(sentences, { ...data, isCut }, isWhole ? undefined : whole)
 }
 
