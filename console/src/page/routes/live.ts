@@ -1,4 +1,5 @@
 import { minuteMs } from '@intake/contract'
+import { html, type Html } from '../html.ts'
 import {
   pollArrivals,
   pollRowsMax,
@@ -7,15 +8,17 @@ import {
 } from '../live-events.ts'
 import { PageError } from '../page-error.ts'
 import { stepsOf } from '../period.ts'
-import { html } from '../html.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
 import { printSearch, readSearch, type Search } from '../search.ts'
 import { liveSecurityPolicy } from '../security-headers.ts'
-import { freshnessOf } from '../views/document.ts'
-import { eventRow } from '../views/event-rows.ts'
-import { liveAside, liveChart, liveView, type LiveBesides } from '../views/live.ts'
-import type { Header } from '../worker-state.ts'
+import { document, freshnessOf } from '../views/document.ts'
+import { eventRow, eventRows } from '../views/event-rows.ts'
+import { filterForm } from '../views/filter-form.ts'
+import { byName } from '../views/links.ts'
+import { arrivalChart, refusalList } from '../views/outcomes.ts'
+import { bars, card, mute, warnings } from '../views/parts.ts'
 import { unlessClickHouseFails } from '../without-clickhouse.ts'
+import type { Header } from '../worker-state.ts'
 import type { ViewContext } from './context.ts'
 
 /** So that polls are cheap even if the queue has a long backlog. */
@@ -29,15 +32,42 @@ const cut = `Live: only the newest ${pollRowsMax}, filter to see all`
 const early = `Live: without events that arrived ${overlapMsMax / minuteMs} min ago or earlier`
 
 /** `GET /live`, and `GET /live/rows` for its script. */
-export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
+export function liveRoutes(context: ViewContext): void {
+  const { reader, cachedBriefly, view } = context
   view('/live', async ({ query, header, reply }) => {
     reply.header('content-security-policy', liveSecurityPolicy)
     const search = readSearch(query, 'logs')
     const [rows, besides] = await Promise.all([
       readLatestArrivals(reader, search, header.nowMs),
-      readBesides(search, header.nowMs),
+      readBesides(context, search, header.nowMs),
     ])
-    return liveView({ header, search, rows, besides, sinceMs: nextSince(header) })
+    return document({
+      header,
+      view: 'live',
+      title: 'Live events',
+      heading: 'Live',
+      isLive: true,
+      alert: warnings(header),
+      tools: html`<div class="live" id="live" data-since="${nextSince(header)}">
+        <span role="status" id="state">Live</span
+        ><button type="button" id="pause" class="outline small" hidden>Pause</button>
+      </div>`,
+      body: html`${filterForm({ path: '/live', search })}
+        <div class="grid split">
+          <div>
+            ${liveChart(besides)}
+            ${card(
+              html`As they arrive
+                <button type="button" id="held" class="small" hidden>0 new, show</button>`,
+              html`${mute(rows.length === 0 && 'Waiting for events.')}${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
+                <p class="pages">
+                  <a href="/events?${printSearch(search)}">All events, by the time they happened</a>
+                </p>`,
+            )}
+          </div>
+          ${liveAside(search, besides)}
+        </div>`,
+    })
   })
 
   view('/live/rows', async ({ query, header, reply }) => {
@@ -53,7 +83,9 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     )
     const [found, besides] = await Promise.all([
       unlessClickHouseFails(reading),
-      query.has('besides') ? unlessClickHouseFails(readBesides(search, header.nowMs)) : undefined,
+      query.has('besides')
+        ? unlessClickHouseFails(readBesides(context, search, header.nowMs))
+        : undefined,
     ])
     if (found === undefined) reply.code(503)
     else {
@@ -64,20 +96,46 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     // ClickHouse does not respond.
     return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
-
-  async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
-    const hour = stepsOf('1h', nowMs)
-    const minuteSteps = { ...hour, from: hour.to - 30 * minuteMs }
-    const [minutes, refusals, frequent, names] = await Promise.all([
-      cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
-      cachedBriefly('live refusals', () =>
-        readKeyOutcomes(reader, minuteSteps, { onlyRefused: true }),
-      ),
-      cachedBriefly(`live frequent ${printSearch(search)}`, () =>
-        readFrequentArrivals(reader, search, nowMs),
-      ),
-      state.keyNames(),
-    ])
-    return { minutes, minuteSteps, refusals, frequent, names }
-  }
 }
+
+async function readBesides(context: ViewContext, search: Search, nowMs: number) {
+  const { reader, state, cachedBriefly } = context
+  const hour = stepsOf('1h', nowMs)
+  const minuteSteps = { ...hour, from: hour.to - 30 * minuteMs }
+  const [minutes, refusals, frequent, names] = await Promise.all([
+    cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
+    cachedBriefly('live refusals', () =>
+      readKeyOutcomes(reader, minuteSteps, { onlyRefused: true }),
+    ),
+    cachedBriefly(`live frequent ${printSearch(search)}`, () =>
+      readFrequentArrivals(reader, search, nowMs),
+    ),
+    state.keyNames(),
+  ])
+  return { minutes, minuteSteps, refusals, frequent, names }
+}
+
+/** The script of the view replaces the chart and the side column regularly. */
+type LiveBesides = Awaited<ReturnType<typeof readBesides>>
+
+const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
+  html`<aside class="grid" id="beside">
+    ${card(
+      'Not arriving?',
+      html`${mute('Refused in the last 30 minutes, for all keys:')} ${refusalList(refusals, names)}
+      ${mute(
+        'An event shows up about a second after the gateway has answered 201. Phones without a network send later: such events are marked with their delay.',
+      )}`,
+    )}
+    ${card(
+      html`Last minute <small>most frequent events</small>`,
+      bars(frequent, ({ name }) => `/live?${printSearch({ ...search, ...byName('event', name) })}`),
+    )}
+  </aside>`
+
+const liveChart = ({ minutes, minuteSteps }: LiveBesides): Html =>
+  card(
+    html`Last 30 minutes <small class="hide">all keys, by arrival</small>`,
+    arrivalChart(minutes, minuteSteps),
+    'minutes',
+  )
