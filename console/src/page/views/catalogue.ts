@@ -5,10 +5,10 @@ import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts
 import type { VersionCode, WarningEntry } from '../read-catalogue.ts'
 import { table } from '../table.ts'
 import type { Header } from '../worker-state.ts'
-import { applicationTabs } from './application.ts'
 import { document } from './document.ts'
 import { applicationPath, listPath, recordPath, shortLink, timeTag, withApp } from './links.ts'
 import { badge, card, countedNote, details, list, mute, pager } from './parts.ts'
+import { applicationTabs } from './summary.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 

@@ -7,8 +7,9 @@ import type { TopEvent } from '../read-counts.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { ListSearch } from '../search.ts'
 import type { Header } from '../worker-state.ts'
-import { appTag, byName, exactPath, listLink, listPath, msOf, timeTag } from './links.ts'
-import { ago, badge, bars, compared, countedNote, meta, tile } from './parts.ts'
+import { applicationPath, appTag, byName, exactPath } from './links.ts'
+import { listLink, listPath, msOf, timeTag } from './links.ts'
+import { ago, badge, bars, choice, compared, countedNote, meta, segments, tile } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 const titles = { events: 'Events', devices: 'Active devices', feedback: 'Feedback' } as const
@@ -82,4 +83,14 @@ function feedbackItem(row: FeedbackSummary, { header, sign }: Latest): Html {
     ])}
     ${pictures(row.attachments.slice(0, 1), sign)}
   </li> `
+}
+
+export function applicationTabs(application: string, current: 'Overview' | 'Catalogue'): Html {
+  const links = [
+    ['Overview', ''],
+    ['Catalogue', '?tab=catalogue'],
+  ].map(([name = '', query]) =>
+    choice(applicationPath(application, query), name, name === current, 'page'),
+  )
+  return segments('Views of the application', links)
 }
