@@ -1,7 +1,6 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, type Reader } from '../reader.ts'
-import type { Box } from './boxes.ts'
-import type { HeifWalk } from './heif-walk.ts'
+import type { Box, HeifWalk } from './heif-walk.ts'
 import { zeroJpegMetadata } from './jpeg.ts'
 
 const jpeg = fourLetters('jpeg')

@@ -1,9 +1,8 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, setOfFourLetters } from '../reader.ts'
-import { boxesIn, hasFixedBytes, type Box } from './boxes.ts'
+import { hasFixedBytes, type Box, type HeifWalk } from './heif-walk.ts'
 import { keepData, keepLocations, zeroData, type Location } from './heif-item-data.ts'
 import { keepProperties } from './heif-properties.ts'
-import type { HeifWalk } from './heif-walk.ts'
 
 const types = {
   handler: fourLetters('hdlr'),
@@ -34,7 +33,7 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   let locations: Location[] = []
   let data: Box | undefined
   const found = new Set<number>()
-  for (const box of boxesIn(walk, content, meta.to)) {
+  for (const box of walk.boxesIn(content, meta.to)) {
     // Some programs use the first of two such boxes, and others the second.
     if (found.has(box.type) && single.has(box.type)) throw new PictureError('it has a list twice')
     found.add(box.type)
@@ -95,7 +94,7 @@ function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): 
   // A list of references begins with its version, a list of groups does not.
   const children = list.content + (list.type === types.references ? 4 : 0)
   walk.ranges.add(list.from, children)
-  for (const box of boxesIn(walk, children, list.to)) {
+  for (const box of walk.boxesIn(children, list.to)) {
     if (bytesOf(box) === box.to - box.content) walk.ranges.add(box.from, box.to)
     else walk.free(box)
   }
@@ -108,7 +107,7 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const entries = box.content + (reader.u8(box.content) === 0 ? 6 : 8)
   ranges.add(box.from, box.to)
   let end = entries
-  for (const entry of boxesIn(walk, entries, box.to)) {
+  for (const entry of walk.boxesIn(entries, box.to)) {
     end = entry.to
     const version = reader.u8(entry.content)
     // Entries of versions 0 and 1 have no type, so they cannot be images.

@@ -1,7 +1,6 @@
 import { scrubProfile } from '../color-profile.ts'
 import { fourLetters, setOfFourLetters } from '../reader.ts'
-import { boxesIn, hasFixedBytes, type Box } from './boxes.ts'
-import type { HeifWalk } from './heif-walk.ts'
+import { hasFixedBytes, type Box, type HeifWalk } from './heif-walk.ts'
 import { zeroJpegMetadata } from './jpeg.ts'
 
 const types = {
@@ -36,14 +35,14 @@ const drawing = setOfFourLetters(
 export function keepProperties(walk: HeifWalk, box: Box): void {
   const { ranges } = walk
   ranges.add(box.from, box.content)
-  for (const child of boxesIn(walk, box.content, box.to)) {
+  for (const child of walk.boxesIn(box.content, box.to)) {
     if (child.type === types.associations) ranges.add(child.from, child.to)
     else if (child.type !== types.properties) walk.free(child)
     else {
       ranges.add(child.from, child.content)
       // Items refer to properties by their position in the list, so a removed property is replaced
       // by free space.
-      for (const property of boxesIn(walk, child.content, child.to)) keepProperty(walk, property)
+      for (const property of walk.boxesIn(child.content, child.to)) keepProperty(walk, property)
     }
   }
 }

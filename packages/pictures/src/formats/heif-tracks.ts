@@ -1,9 +1,8 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, setOfFourLetters } from '../reader.ts'
-import { boxesIn, type Box } from './boxes.ts'
+import type { Box, HeifWalk } from './heif-walk.ts'
 import { keepHandler } from './heif-items.ts'
 import { keepProperty } from './heif-properties.ts'
-import type { HeifWalk } from './heif-walk.ts'
 
 const types = {
   track: fourLetters('trak'),
@@ -34,7 +33,7 @@ const pictures = setOfFourLetters('pict,vide,auxv')
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)
   let count = 0
-  for (const box of boxesIn(walk, movie.content, movie.to)) {
+  for (const box of walk.boxesIn(movie.content, movie.to)) {
     if (box.type !== types.track) keepBox(walk, box)
     else if (pictures.has(handlerOf(walk, box))) {
       count++
@@ -54,7 +53,7 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
   if (containers.has(type)) {
     if (depth > depthMax) throw new PictureError('its boxes are too deep')
     ranges.add(from, content)
-    for (const child of boxesIn(walk, content, to)) keepBox(walk, child, depth + 1)
+    for (const child of walk.boxesIn(content, to)) keepBox(walk, child, depth + 1)
   } else if (type === types.handler) keepHandler(walk, box)
   else if (type === types.descriptions) keepDescriptions(walk, box)
   else if (type === types.references) keepReferences(walk, box)
@@ -78,19 +77,19 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
   const { ranges, edit } = walk
   const entries = box.content + 8
   ranges.add(box.from, entries)
-  for (const entry of boxesIn(walk, entries, box.to)) {
+  for (const entry of walk.boxesIn(entries, box.to)) {
     const boxes = entry.content + description.bytes
     if (boxes > entry.to) throw new PictureError('a description of its samples is too short')
     ranges.add(entry.from, boxes)
     edit.zero(entry.content + description.nameFrom, entry.content + description.nameTo)
-    for (const child of boxesIn(walk, boxes, entry.to)) keepProperty(walk, child)
+    for (const child of walk.boxesIn(boxes, entry.to)) keepProperty(walk, child)
   }
 }
 
 /** Zeroes the addresses of the files with the samples. */
 function keepReferences(walk: HeifWalk, box: Box): void {
   walk.ranges.add(box.from, box.to)
-  for (const { content, to } of boxesIn(walk, box.content + 8, box.to)) {
+  for (const { content, to } of walk.boxesIn(box.content + 8, box.to)) {
     walk.edit.zero(content + 4, to)
   }
 }
@@ -111,7 +110,7 @@ function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
 function find(walk: HeifWalk, box: Box, ...path: number[]): Box | undefined {
   const [type, ...rest] = path
   if (type === undefined) return box
-  for (const child of boxesIn(walk, box.content, box.to)) {
+  for (const child of walk.boxesIn(box.content, box.to)) {
     if (child.type === type) return find(walk, child, ...rest)
   }
   return undefined

@@ -1,8 +1,7 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters } from '../reader.ts'
 import type { Walk } from '../walk.ts'
-import { boxesIn, type Box } from './boxes.ts'
-import { HeifWalk } from './heif-walk.ts'
+import { HeifWalk, type Box } from './heif-walk.ts'
 import { keepItems } from './heif-items.ts'
 import { keepTracks } from './heif-tracks.ts'
 
@@ -26,7 +25,7 @@ export function walkHeif(bytes: Buffer): Walk {
   const lists = new Set<number>()
   /** The unknown boxes since the last known one; cut off from `walk.end` on if none follows. */
   let unused: Box[] = []
-  for (const box of boxesIn(walk, 0, bytes.length, { isFile: true })) {
+  for (const box of walk.boxesIn(0, bytes.length, { isFile: true })) {
     // Another file begins here: a film that was appended.
     if (box.type === types.fileType && box.from > 0) break
     if (box.type === types.fragment) throw new PictureError('it has fragments')
