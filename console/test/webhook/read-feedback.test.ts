@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { feedbackRow, startServer } from '../../../packages/schema/test/fixture.ts'
-import { standardBody } from '../../src/webhook/forms/standard.ts'
+import { standardBody } from '../../src/webhook/forms/index.ts'
 import { readFeedback } from '../../src/webhook/read-feedback.ts'
 
 t.test('a notice has the columns of the feedback, and all digits of its integers', async (t) => {

@@ -4,13 +4,13 @@ import type { StoredFeedback } from '../read-feedback.ts'
 import { githubBody } from './github.ts'
 import { noticeOf, type Notice } from './notice.ts'
 import { slackBody } from './slack.ts'
-import { standardBody } from './standard.ts'
 import { teamsBody } from './teams.ts'
 
 type Form = NonNullable<WebhookReceiver['form']>
 
 /** The forms that people read; programs read the standard form. */
-const chatForms: Readonly<Record<Exclude<Form, 'standard'>, (notice: Notice) => string>> = {
+const chatForms: Readonly<Record<Form, ((notice: Notice) => string) | undefined>> = {
+  standard: undefined,
   slack: slackBody,
   teams: teamsBody,
   github: githubBody,
@@ -28,10 +28,16 @@ export function writeFeedback(
   options: Pick<WebhookReceiver, 'form' | 'email'> & { pageUrl?: string | undefined },
 ): string {
   const { form = 'standard', pageUrl } = options
-  const chatForm = form === 'standard' ? undefined : chatForms[form]
+  const chatForm = chatForms[form]
   const { email = chatForm === undefined ? 'show' : 'hide' } = options
   const shown = email === 'show' ? feedback : { ...feedback, email: null }
-  return chatForm === undefined ? standardBody(shown) : chatForm(noticeOf(shown, pageUrl))
+  return chatForm?.(noticeOf(shown, pageUrl)) ?? standardBody(shown)
+}
+
+/** Returns a body for programs, as Standard Webhooks specifies it, with the whole feedback. */
+export function standardBody({ device, ...columns }: StoredFeedback): string {
+  const data = JSON.stringify(columns)
+  return `{"type":"feedback.created","timestamp":"${columns.time}","data":${data.slice(0, -1)},"device":${device}}}`
 }
 
 /**
@@ -44,8 +50,5 @@ export function writeAlert(
   options: Pick<WebhookReceiver, 'form'> & { pageUrl?: string | undefined; isTest: boolean },
 ): string {
   const { form = 'standard' } = options
-  const chatForm = form === 'standard' ? undefined : chatForms[form]
-  return chatForm === undefined
-    ? standardAlert(alert, options)
-    : chatForm(alertNotice(alert, options))
+  return chatForms[form]?.(alertNotice(alert, options)) ?? standardAlert(alert, options)
 }
