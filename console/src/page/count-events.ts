@@ -10,12 +10,7 @@ const uncountedMs = hourMs
 /** The longest period that is counted from the records; users and devices have an index. */
 const directMsMax = dayMs + 3 * hourMs
 
-export interface EventCounts {
-  points: { t: number; events: number }[]
-  total: number
-  /** The time is in ms since 1970; undefined if all events were counted for this request. */
-  countedAtMs: number | undefined
-}
+export type EventCounts = NonNullable<Awaited<ReturnType<typeof countEvents>>>
 
 /**
  * Counts the matching events in each step, by the time they happened. In steps of whole hours, and
@@ -28,7 +23,7 @@ export async function countEvents(
   counts: (recordsFromMs?: number) => Promise<CountReader>,
   search: Search,
   steps: Steps,
-): Promise<EventCounts | undefined> {
+) {
   const stored = await counts()
   const { isExact } = stored
   const countedAtMs = isExact ? undefined : await readCountedAt(stored)
@@ -60,6 +55,7 @@ export async function countEvents(
   return {
     points: startsOf(steps).map((t, index) => ({ t, events: series[index] ?? 0 })),
     total: series.reduce((sum, events) => sum + events, 0),
+    /** In ms since 1970; undefined if all events were counted for this request. */
     countedAtMs: isStored ? countedAtMs : undefined,
   }
 }

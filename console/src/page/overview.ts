@@ -1,34 +1,21 @@
 import type { CountReader } from './count-reader.ts'
-import { readFindings, type Findings } from './findings.ts'
+import { readFindings } from './findings.ts'
 import { listRecords } from './list-records.ts'
 import { sumOf } from './numbers.ts'
 import { windowBefore, type Steps } from './period.ts'
 import { readApplications, readCountedAt, readTopEvents, readTotals } from './read-counts.ts'
-import type { ApplicationCounts, TopEvent, Totals } from './read-counts.ts'
-import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
-import { type FeedbackSummary } from './records.ts'
+import { readArrivals, readKeyOutcomes, type Arrivals } from './read-outcomes.ts'
 import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 
 /** What the overview says of all applications, and the view of one application of this one. */
-export interface Summary {
-  steps: Steps
-  /** Undefined if they could not be counted. */
-  now: Totals | undefined
-  before: Totals | undefined
-  topEvents: TopEvent[]
-  findings: Findings
-  feedback: FeedbackSummary[]
-  /** When the hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
-  countedAtMs: number | undefined
-  isExact: boolean
-}
+export type Summary = Awaited<ReturnType<typeof readSummary>>
 
 const latestFeedback = 3
 
 export async function readSummary(
   counts: CountReader,
   options: { steps: Steps; nowMs: number; application?: string; orElse: ViewParts['orElse'] },
-): Promise<Summary> {
+) {
   const { steps, nowMs, application, orElse } = options
   const search = application === undefined ? {} : { application }
   const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
@@ -41,21 +28,24 @@ export async function readSummary(
   ])
   const { isExact } = counts
   const latest = feedback.rows.slice(0, latestFeedback)
-  return { steps, now, before, topEvents, findings, feedback: latest, countedAtMs, isExact }
+  return {
+    steps,
+    /** Undefined if they could not be counted. */
+    now,
+    before,
+    topEvents,
+    findings,
+    feedback: latest,
+    /** When the hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
+    countedAtMs,
+    isExact,
+  }
 }
 
-export interface OverviewData extends Summary {
-  arrivals: Arrivals[]
-  refusedBefore: number
-  refusals: KeyOutcome[]
-  names: ReadonlyMap<string, string>
-  applications: ApplicationCounts[]
-  firstAtMs: FirstArrivals
-  isPartial: boolean
-}
+export type OverviewData = Awaited<ReturnType<typeof readOverview>>
 
 /** The times are in ms since 1970; null if none arrived, or if too many are stored to matter. */
-export type FirstArrivals = Record<'logs' | 'feedback', number | null>
+type FirstArrivals = Record<'logs' | 'feedback', number | null>
 
 const noArrivals: FirstArrivals = { logs: null, feedback: null }
 const firstArrivals = `
@@ -66,7 +56,7 @@ export async function readOverview(
   counts: CountReader,
   { steps, nowMs }: { steps: Steps; nowMs: number },
   names: Promise<ReadonlyMap<string, string>>,
-): Promise<OverviewData> {
+) {
   const { orElse, isPartial } = createViewParts()
   const both = { ...steps, from: windowBefore(steps, nowMs).from }
   const [summary, arrivals, refusals, applications, [firstAtMs = noArrivals]] = await Promise.all([

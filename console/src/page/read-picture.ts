@@ -9,12 +9,6 @@ import { timeOfId } from './search.ts'
 
 export type PictureStore = Pick<ObjectStore, 'get'>
 
-export interface Picture {
-  body: Buffer
-  contentType: string
-  fileName: string
-}
-
 const bytesMax = 32 * 1024 * 1024
 
 /**
@@ -27,7 +21,7 @@ const bytesMax = 32 * 1024 * 1024
 export async function readPicture(
   key: string,
   options: { reader: RecordReader; store: PictureStore; keepsMetadata: boolean },
-): Promise<Picture> {
+) {
   const { reader, store, keepsMetadata } = options
   const { id, number } = parseAttachmentKey(originalKey(key)) ?? { id: '' }
   const attachment = await findAttachment(reader, { key: originalKey(key), id })

@@ -1,6 +1,6 @@
 export { checkJson } from './check-json.ts'
 export { countNodes } from './count-nodes.ts'
-export { parseLossless } from './lossless-json.ts'
+export { parseLossless, printLossless } from './lossless-json.ts'
 export {
   countParsed,
   decodeJson,

@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json'
+import { parse, stringify } from 'lossless-json'
 
 /**
  * Parses JSON as `JSON.parse` does, but keeps integers exact: integers beyond the safe range become
@@ -10,6 +10,9 @@ import { parse } from 'lossless-json'
 export function parseLossless(text: string): unknown {
   return flatten(parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }))
 }
+
+/** Prints what `parseLossless` returns, as `JSON.stringify` does, which refuses `bigint`s. */
+export const printLossless = (value: unknown): string => stringify(value) ?? 'null'
 
 /** A longer integer is beyond the largest double. Converting it would take quadratic time. */
 const lengthMax = 310

@@ -1,4 +1,4 @@
-import { parseLossless } from '@intake/json'
+import { parseLossless, printLossless } from '@intake/json'
 import { clientText, html, type Html, listText } from '../html.ts'
 import { facts, mute } from './parts.ts'
 
@@ -29,7 +29,7 @@ export const filterableParams = (start: string): [path: string, value: string][]
 
 /** A value as text: JSON, but a text without quotes. */
 export const printValue = (value: unknown): string =>
-  typeof value === 'string' ? value : printJson(value)
+  typeof value === 'string' ? value : printLossless(value)
 
 /** Distinguishes the number `12` from the text `12`. */
 function typeOf(value: unknown): string | undefined {
@@ -94,16 +94,5 @@ function valueOf(value: unknown, { depth = 0, hrefOf }: ColumnOptions): Html {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (isObject && depth > 0)
     return columnList(value as Record<string, unknown>, { depth: depth - 1, hrefOf })
-  return html`<span class="json">${clientText(printJson(value))}</span>`
-}
-
-/** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
-function printJson(value: unknown): string {
-  if (typeof value === 'bigint') return value.toString()
-  if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value).map(
-    ([name, inner]) => `${JSON.stringify(name)}:${printJson(inner)}`,
-  )
-  return `{${members.join(',')}}`
+  return html`<span class="json">${clientText(printLossless(value))}</span>`
 }

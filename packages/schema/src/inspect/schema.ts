@@ -111,20 +111,12 @@ export async function findDifferingViews(clickhouse: Reader): Promise<Definition
   return [...missing, ...changed.map(({ definition }) => definition)]
 }
 
-interface ChangedView {
-  definition: Definition
-  /** The difference, in words for an operator. */
-  difference: string
-}
-
 /**
- * A view keeps the column types from when it was defined, and converts values to them. So the
- * types of its columns are also compared with those that its query has now, on every server.
+ * The differences are in words for an operator. A view keeps the column types from when it was
+ * defined, and converts values to them. So the types of its columns are also compared with those
+ * that its query has now, on every server.
  */
-async function findChangedViews(
-  clickhouse: Reader,
-  tables: Map<string, Table>,
-): Promise<ChangedView[]> {
+async function findChangedViews(clickhouse: Reader, tables: Map<string, Table>) {
   const rawTables = allDefinitions.filter(({ select }) => select === undefined)
   // If a table lacks a column, the types of a view's query cannot be read. The missing column is
   // reported elsewhere.
