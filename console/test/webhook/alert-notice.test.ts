@@ -29,3 +29,14 @@ t.test('a notice names the window of its alert', async (t) => {
     t.equal(text, `crash: 140 in ${window}; the limit is 100`)
   }
 })
+
+t.test('a notice links the application, even if its name is that of a folder', async (t) => {
+  const pageUrl = 'https://page.example.com/'
+  for (const [bundle_identifier, path] of [
+    ['com.example.app', 'com.example.app'],
+    ['..', '=..'],
+  ] as const) {
+    const { link } = alertNotice({ ...alert, bundle_identifier }, { pageUrl, isTest: false })
+    t.equal(link, `https://page.example.com/applications/${path}`)
+  }
+})

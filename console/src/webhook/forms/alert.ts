@@ -1,7 +1,8 @@
 import type { Alert } from '@intake/access'
 import { isoTime } from '@intake/clickhouse'
 import { plural, visibleText } from '@intake/runtime'
-import { cut, line, type Notice } from './notice.ts'
+import { applicationPath } from '../../page/views/links.ts'
+import { cut, line, onPage, type Notice } from './notice.ts'
 
 /** The change of an alert, as `intake.alert_changes` has it. */
 export interface StoredAlert extends Pick<
@@ -55,7 +56,7 @@ export function alertNotice(
       visibleText([describeChange(alert), detail.slice(0, detailMax)].filter(Boolean).join('\n\n')),
     ),
     facts: [line([id]), line([`since ${isoTime(alert.since)}`])],
-    link: pageUrl && `${pageUrl.replace(/\/$/, '')}/applications/${encodeURIComponent(bundle)}`,
+    link: onPage(pageUrl, applicationPath(bundle)),
     label: 'alert',
   }
 }

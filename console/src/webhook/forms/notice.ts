@@ -1,4 +1,5 @@
 import { plural, visibleLine, visibleText } from '@intake/runtime'
+import { exactPath } from '../../page/views/links.ts'
 import type { StoredFeedback } from '../read-feedback.ts'
 
 /**
@@ -41,22 +42,14 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
       pictures === 0 ? '' : `${pictures} ${plural(pictures, 'picture')}`,
       line([email]),
     ].filter((fact) => fact.trim() !== ''),
-    link: pageUrl && linkOf(feedback, pageUrl),
+    link: onPage(pageUrl, exactPath('feedback', feedback)),
     label: 'feedback',
   }
 }
 
-/**
- * Returns the URL of the record's page. It contains the whole identity of the record, because
- * several devices may have sent the same id.
- */
-function linkOf(
-  { id, device_uuid: device, bundle_identifier: application }: StoredFeedback,
-  pageUrl: string,
-) {
-  const query = new URLSearchParams({ device, application }).toString()
-  return `${pageUrl.replace(/\/$/, '')}/feedback/${encodeURIComponent(id)}?${query}`
-}
+/** The address of a path of the page. */
+export const onPage = (pageUrl: string | undefined, path: string): string | undefined =>
+  pageUrl && `${pageUrl.replace(/\/$/, '')}${path}`
 
 /** Joins parts to one line; absent ones are left out. */
 export const line = (parts: readonly unknown[]) =>
