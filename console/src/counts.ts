@@ -7,9 +7,8 @@ const intervalMs = 60_000
 /** The longest that `waitPerRun` leads to, between runs of the same console or of different ones. */
 const pauseMaxMs: Record<CountName, number> = { hours: intervalMs, catalogue: 60 * 60_000 }
 /**
- * The pause is this multiple of the duration of the last run, from one minute to `pauseMaxMs`: while
- * an installation is small, its catalogue knows new applications within a minute, also on a slow
- * machine.
+ * The pause is this multiple of the duration of the last run, from one minute to `pauseMaxMs`: the
+ * catalogue of a small installation knows new applications within a minute, even on a slow machine.
  */
 const waitPerRun = 60
 /**
@@ -18,7 +17,6 @@ const waitPerRun = 60
  * (`refreshCounts`), count less: they must not delay all others for hours.
  */
 const pausePerRun = { shared: 20, alone: 3 }
-/** Counts that are older than this are late. */
 const lateMs: Record<CountName, number> = { hours: 15 * 60_000, catalogue: 4 * 60 * 60_000 }
 const lateCheckMs = 30_000
 
@@ -103,7 +101,7 @@ export function startCounts(options: {
     startPolling({ poll: checkAge, intervalMs: lateCheckMs, onError, clock }),
   ]
   return {
-    /** Milliseconds since a count was last made; undefined if this console does not know that yet. */
+    /** Milliseconds since a count was last made; undefined if that is not known yet. */
     ageMs(name: CountName): number | undefined {
       const at = countedAt.get(name)
       return at === undefined ? undefined : clock.now() - at

@@ -77,7 +77,6 @@ export function createAlertRun(options: {
  * Evaluates the alerts every minute, in one console at a time.
  *
  * @param options.takeTurn resolves to whether this console has the turn, for so many milliseconds
- * @param options.onError called when alerts could not be evaluated: their state becomes unknown
  */
 export function startAlerts(options: {
   run: () => Promise<void>

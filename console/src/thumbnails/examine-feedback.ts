@@ -5,7 +5,8 @@ import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { DecoderEndedError, type Decoder } from './decoder-process.ts'
 import { pictureBytesMax, type Examined, type ThumbnailError } from './examined.ts'
-import { readUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
+import type { Attachment } from '../page/records.ts'
+import { readUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
 
 export interface ExamineOptions {
   reader: Pick<ClickHouse, 'query'>

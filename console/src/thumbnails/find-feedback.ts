@@ -2,22 +2,12 @@ import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs, limits } from '@intake/contract'
 import { ageDays } from '@intake/records'
 import { identity } from '@intake/schema'
+import type { Attachment, RecordHead } from '../page/records.ts'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-export interface Attachment {
-  key: string
-  content_type: string
-  bytes: number
-  sha256: string
-}
-
-/** A feedback with an attachment that has neither a thumbnail nor an error: its identity and sender. */
-export interface UnexaminedFeedback {
-  bundle_identifier: string
-  time: string
-  id: string
-  device_uuid: string
+/** A feedback with an attachment that has neither a thumbnail nor an error. */
+export interface UnexaminedFeedback extends RecordHead {
   api_key_id: string
 }
 

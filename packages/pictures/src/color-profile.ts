@@ -23,14 +23,14 @@ const keptHeader: readonly Range[] = [
   [56, 80],
   [84, 100],
 ]
-/** The maximum number of tags of a profile. Profiles of real pictures have at most a few dozen. */
+/** Profiles of real pictures have at most a few dozen. */
 const tagsMax = 1_000
 /** Each of its tags counts as one more (see `PartCount`). */
 const profileParts = 4
 
 type Range = readonly [from: number, to: number]
 
-/** The range of a file that contains a profile, or a piece of one. */
+/** The place of a profile in a file, or of a piece of one. */
 export interface Piece {
   from: number
   to: number
@@ -75,7 +75,7 @@ export function scrubProfile(
   if (gaps.length > 0) zeroInPieces(pieces, [[84, 100]], edit)
 }
 
-/** Zeroes ranges of the profile, given in ascending order. A range may cover several pieces. */
+/** The ranges are in ascending order. One may cover several pieces. */
 function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: Edit): void {
   let next = 0
   let at = 0
@@ -91,9 +91,7 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
   }
 }
 
-/**
- * The rest is compared with `Buffer.equals`, which is faster: a gap may be as large as the file.
- */
+/** The rest is compared with `Buffer.equals`, which is faster: a gap may be as large as the file. */
 const nativeBytes = 64
 
 function isZero(bytes: Buffer, from: number, to: number): boolean {

@@ -60,8 +60,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   const translate = translator(layout)
   await readKnown(clickhouse, migrations)
   for (const statement of translate(prepare)) await clickhouse.command(statement)
-  // Reads the list of applied migrations again: a server that was added to the cluster has this
-  // list only after these statements.
+  // A server that was added to the cluster has the list only after these statements.
   const known = await readKnown(clickhouse, migrations)
 
   // Functions belong to the server, so a restored database lacks them.

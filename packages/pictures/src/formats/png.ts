@@ -18,10 +18,7 @@ const chunks = {
   exif: fourLetters('eXIf'),
   profile: fourLetters('iCCP'),
 }
-/**
- * The chunks that are needed to render the image, and how many bytes their content can have. A
- * longer chunk could contain a text.
- */
+/** What is needed to render, and the bytes of its content: a longer chunk could hide a text. */
 const sizes: readonly (readonly [names: string, min: number, max: number])[] = [
   ['IDAT', 0, Infinity],
   ['sRGB', 1, 1],
@@ -43,19 +40,17 @@ const kept: ReadonlyMap<number, { min: number; max: number }> = new Map(
     names.split(',').map((name) => [fourLetters(name), { min, max }] as const),
   ),
 )
-/** The bytes of a chunk in addition to its content: the length, the type and the checksum. */
+/** The length, the type and the checksum of a chunk. */
 const framing = 12
 /**
- * The maximum sizes of a profile. Profiles of displays have a few kilobytes; profiles with large
- * tables have a few hundred. The compressed data has a limit too, because it can contain blocks
- * that take time although they inflate to nothing.
+ * Profiles of displays have a few kilobytes, those with large tables a few hundred. The compressed
+ * data has a limit too, because it can contain blocks that take time but inflate to nothing.
  */
 const profileBytesMax = 512 * 1024
 const compressedBytesMax = 128 * 1024
 /**
- * The level of compression for a profile of at most `bytesMax` bytes. A higher level takes more
- * time for each byte of a hostile profile, but makes it likelier that a changed profile fits in its
- * old place.
+ * A higher level of compression takes more time for a hostile profile, but makes it likelier that a
+ * changed profile fits in its old place.
  */
 const efforts = [
   { bytesMax: 8 * 1024, level: 9 },
@@ -109,11 +104,7 @@ export function walkPng(bytes: Buffer): Walk {
 
 /**
  * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that do not
- * directly follow the other pixels, and frames without the header of an animation.
- *
- * @param before.found the types of the chunks before this one
- * @param before.last the type of the chunk directly before this one
- * @param before.isAnimated whether the header of an animation is before the pixels
+ * directly follow the other pixels, and frames without an animation's header before the pixels.
  */
 function draws(
   type: number,
@@ -155,8 +146,7 @@ const profileHead = Buffer.from('i\0\0')
 function keepProfile(walk: Walk, from: number, to: number): void {
   const { bytes, parts } = walk
   if (to - from > compressedBytesMax) return
-  // The content begins with a name of at most 79 characters, a zero byte, and the compression
-  // method.
+  // First come a name of at most 79 characters, a zero byte, and the compression method.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
   if (nameEnd === -1) return
   const compressed = bytes.subarray(nameEnd + 2, to - 4)
@@ -172,8 +162,7 @@ function keepProfile(walk: Walk, from: number, to: number): void {
   const tags = Buffer.from(profile.subarray(profileHeaderBytes))
   const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
   // The new data can be too long, because some programs compress better than zlib. If only the
-  // header of the profile differs, the old data is then kept. Losing the colours would be worse
-  // than keeping the header.
+  // header of the profile differs, the old data is then kept: losing the colours would be worse.
   const hasSameTags =
     usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
   for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {

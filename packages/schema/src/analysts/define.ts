@@ -50,7 +50,7 @@ export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Pro
   return (await countUsers(clickhouse, databaseOf(analyst))).users === 0
 }
 
-/** Returns the SQL that makes the database and exactly the views of an analyst. */
+/** Also removes what the analyst should not have. */
 async function viewSql(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   analyst: Analyst,

@@ -24,8 +24,7 @@ export const systemTable = (place: Place, name: string): string =>
   onEveryServer(place, `system.${name}`)
 
 /**
- * Waits until every replica has all confirmed rows and merges, so that the next statement sees
- * them.
+ * Waits until every replica has all confirmed rows and merges.
  * @throws {ClickHouseError} if a server does not confirm it in time
  */
 export async function syncReplicas(

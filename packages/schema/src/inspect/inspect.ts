@@ -13,11 +13,9 @@ export interface Disk {
 
 export interface ClickHouseFacts {
   version: string
-  /** Like the other lists, in words for an operator; empty if nothing differs. */
+  /** These three are in words for an operator, and empty if nothing differs. */
   schemaDifferences: string[]
-  /** What differs from the definitions of `intake analysts`, in the same form. */
   analystDifferences: string[]
-  /** The settings that are not as required, in words for an operator; empty if there are none. */
   settingViolations: string[]
   disks: Disk[]
 }
