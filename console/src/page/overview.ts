@@ -36,7 +36,7 @@ export async function readSummary(
     topEvents,
     findings,
     feedback: latest,
-    /** When the hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
+    /** When hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
     countedAtMs,
     isExact,
   }

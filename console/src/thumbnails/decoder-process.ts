@@ -68,7 +68,7 @@ export function createDecoder(options: { script?: string; pictureTimeoutMs?: num
       return running?.pid
     },
     /**
-     * How the last process was confined: `confined`, or why it was not; undefined if there was none.
+     * How the last process was confined: `confined`, or why it was not; undefined without one.
      * A confined process can read only its program, write nothing, and use no network.
      */
     get confinement() {

@@ -87,10 +87,10 @@ export function startThumbnails(
       workList.addSince(receivedAtMs)
       polling.pollNow()
     },
-    /** Why this console makes no thumbnails, until it ends; undefined if no picture has failed so. */
+    /** Why this console makes no thumbnails; undefined if no picture has failed so. */
     missing: () => (isMissing ? 'sharp cannot be loaded' : undefined),
     confinement: () => decoder.confinement,
-    /** Resolves when ClickHouse and the object store get no more requests, or after three seconds. */
+    /** Resolves when no more requests are sent, or after three seconds. */
     async close() {
       isClosed = true
       polling.close()

@@ -11,8 +11,8 @@ const turnMs = 10_000
 /** The pauses before the second and third attempt. If the third one fails, its error is stored. */
 const pausesMs = [60_000, 10 * 60_000]
 /**
- * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be at
- * fault, for example because it was archived.
+ * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be
+ * at fault, for example because it was archived.
  */
 const failurePauseMs = 10 * 60_000
 /** After so many in a row, nothing more is tried until the next poll: the service itself fails. */

@@ -60,8 +60,8 @@ export function startReported(options: {
 }
 
 /**
- * Joins the same problem of several processes: the oldest time, the worst state, all details. Causes
- * come first.
+ * Joins the same problem of several processes: the oldest time, the worst state, all details.
+ * Causes come first.
  */
 export function join(problems: readonly ReportedProblem[]): ReportedProblem[] {
   const joined = new Map<string, ReportedProblem>()

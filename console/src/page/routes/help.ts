@@ -27,7 +27,7 @@ export function helpRoutes({ view }: ViewContext): void {
   )
 }
 
-/** Of a page of the documentation, which is part of this version: no reader or client can write it. */
+/** A page of the documentation is part of this version: no reader or client can write it. */
 function print(name: string, markdown: string): { title: string; body: string } {
   let title = ''
   const marked = new Marked({

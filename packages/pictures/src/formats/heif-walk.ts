@@ -45,7 +45,7 @@ export class HeifWalk extends Walk {
   }
 }
 
-/** Undefined if it does not fit. Only media data may extend beyond `end`, in a file that was cut. */
+/** Undefined if it does not fit. Only media data may extend beyond `end`: the file was cut off. */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)
   const short = reader.u32(at)
