@@ -1,20 +1,18 @@
 // Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks
 // the privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createClickHouse } from '@intake/clickhouse'
+import { pickPort, startReadyChild } from '@intake/local'
 import { migrate } from '@intake/schema'
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'intake-check-'))
-const port = await freePort()
+const port = await pickPort()
 await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folder, name))))
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
@@ -51,40 +49,47 @@ await writeFile(
   </default></users></clickhouse>`,
 )
 
-const host = pathOf('../tools/local/hosts/clickhouse.mjs')
-const engine = spawn(
-  process.execPath,
-  // With 0 as the last argument, the server does not end when its disk is full.
-  [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
-  {
-    cwd: folder,
-    // Starts the server in a session of its own: Linux may schedule whole sessions, and the server
-    // lowers the priority of a session only if it leads that session.
-    detached: true,
-    stdio: ['pipe', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      // The server's time zone is not UTC, so the check shows that the analysts' profile sets UTC.
-      // (The embedded engine ignores <timezone>.)
-      TZ: 'Asia/Kathmandu',
-      CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
-      ...Object.fromEntries(
-        ['intake', 'worker', 'reader', 'analyst'].map((user) => [
-          `CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256`,
-          createHash('sha256').update(`${user}-secret`).digest('hex'),
-        ]),
-      ),
-    },
-  },
-)
 const urlOf = (user) => `http://${user}:${user}-secret@127.0.0.1:${port}`
 const intake = createClickHouse({ url: urlOf('intake') })
 const worker = createClickHouse({ url: urlOf('worker') })
 const reader = createClickHouse({ url: urlOf('reader') })
 const analyst = createClickHouse({ url: urlOf('analyst') })
 
+const engine = await startReadyChild({
+  name: 'ClickHouse',
+  command: process.execPath,
+  // With 0 as the last argument, the server does not end when its disk is full.
+  args: [
+    pathOf('../tools/local/hosts/clickhouse.mjs'),
+    join(folder, 'data'),
+    join(folder, 'config.xml'),
+    String(port),
+    '0',
+  ],
+  cwd: folder,
+  env: {
+    PATH: process.env.PATH,
+    // The server's time zone is not UTC, so the check shows that the analysts' profile sets UTC.
+    // (The embedded engine ignores <timezone>.)
+    TZ: 'Asia/Kathmandu',
+    CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
+    ...Object.fromEntries(
+      ['intake', 'worker', 'reader', 'analyst'].map((user) => [
+        `CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256`,
+        hash('sha256', `${user}-secret`),
+      ]),
+    ),
+  },
+  logFile: join(folder, 'engine.log'),
+  // On a busy machine, its start takes up to half a minute.
+  readyMs: 120_000,
+  probe: () =>
+    intake.ping().then(
+      () => true,
+      () => false,
+    ),
+})
 try {
-  await untilUp(intake)
   const { applied } = await migrate({ clickhouse: intake })
   console.log(`applied ${applied.join(', ')}`)
 
@@ -167,21 +172,9 @@ try {
   console.log('the configuration of ClickHouse is correct')
 } finally {
   await Promise.all([intake, worker, reader, analyst].map((user) => user.close()))
-  engine.kill('SIGKILL')
+  engine.kill()
+  await engine.exited
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-}
-
-/** Waits until the server responds. On a busy machine, its start takes up to half a minute. */
-async function untilUp(clickhouse) {
-  const deadline = performance.now() + 120_000
-  for (;;) {
-    try {
-      return await clickhouse.ping()
-    } catch (error) {
-      if (performance.now() > deadline || engine.exitCode !== null) throw error
-      await delay(200)
-    }
-  }
 }
 
 async function allowed(clickhouse, sql) {
@@ -196,12 +189,4 @@ async function refused(clickhouse, code, sql) {
     `not refused: ${sql}`,
   )
   console.log(`refused: ${sql}`)
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port: free } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return free
 }

@@ -4,24 +4,27 @@
 // thumbnail, that the daily commands and the health check succeed, and that SIGTERM ends each
 // process with code 0. Usage: node deploy/smoke-images.mjs FOLDER
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClickHouse } from '@intake/clickhouse'
-import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/local'
+import {
+  pickPort,
+  randomSecret,
+  startClickHouse,
+  startReadyChild,
+  startRedis,
+  startS3,
+} from '@intake/local'
 
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/**
- * The started processes, in the order of their start. At the end they are stopped in reverse order.
- */
+/** The started processes. At the end they are stopped in reverse order. */
 const running = []
 const key = randomSecret()
 
@@ -47,26 +50,17 @@ try {
 
   await intake('setup')
   console.log('cli: the tables, the bucket and an API key exist')
-  const port = await freePort()
-  const gateway = await startProgram('gateway', {
-    ...services,
-    PORT: String(port),
-    GATEWAY_ADMIN_PORT: '0',
-  })
+  const port = await pickPort()
+  const gateway = await startProgram('gateway', { ...services, PORT: String(port) })
   const worker = await startProgram('worker', {
     ...services,
     CLICKHOUSE_URL: clickhouse.workerUrl,
-    WORKER_ADMIN_PORT: '0',
   })
   const page = await startProgram('console', {
     ...services,
     CLICKHOUSE_URL: clickhouse.workerUrl,
     PAGE_CLICKHOUSE_URL: clickhouse.readerUrl,
-    CONSOLE_ADMIN_PORT: '0',
   })
-  await checkHealth('gateway', { GATEWAY_ADMIN_PORT: String(gateway.up.adminPort) })
-  await checkHealth('worker', { WORKER_ADMIN_PORT: String(worker.up.adminPort) })
-  await checkHealth('console', { CONSOLE_ADMIN_PORT: String(page.up.adminPort) })
   console.log('gateway, worker, console: live, as the health check of the container sees it')
 
   const { log, feedback } = await send(`http://127.0.0.1:${port}`)
@@ -83,7 +77,7 @@ try {
     await reader.close()
   }
   console.log('a log, and a feedback with an image, went through gateway, queue and worker')
-  const status = await fetch(`http://127.0.0.1:${page.up.adminPort}/status`, {
+  const status = await fetch(`http://127.0.0.1:${page.adminPort}/status`, {
     signal: AbortSignal.timeout(20_000),
   })
   const { picture_decoder: decoder } = await status.json()
@@ -94,7 +88,10 @@ try {
   await intake('retention', 'apply')
   await intake('erasures', 'apply')
   console.log('cli: the daily commands succeed')
-  for (const program of [gateway, worker, page]) assert.equal(await program.stop(), 0, program.name)
+  for (const { name, stop, exited } of [gateway, worker, page]) {
+    await stop(60_000)
+    assert.equal((await exited).code, 0, name)
+  }
   console.log('gateway, worker, console: end with code 0')
 } finally {
   for (const process of running.toReversed()) await process.stop()
@@ -107,41 +104,35 @@ async function own(starting) {
   return process
 }
 
-/**
- * Starts a program and waits until it listens. Its environment contains only `settings`, `PATH` and
- * `NODE_ENV`. The result's `up` is the log line that contains the program's ports.
- */
+/** Starts a program. Its environment contains only `settings`, its port, `PATH` and `NODE_ENV`. */
 async function startProgram(name, settings) {
-  const child = spawn(process.execPath, [`${name}/dist/main.js`], {
-    cwd: join(folder, name),
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(child, 'exit')
-  const stop = async () => {
-    if (child.exitCode === null) child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
-    const [code] = child.exitCode === null ? await exited : [child.exitCode]
-    clearTimeout(timer)
-    return code
-  }
-  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
-  const up = await new Promise((found, failed) => {
-    child.once('exit', (code) => failed(new Error(`${name} ended with ${code} before it was up`)))
-    createInterface(child.stdout).on('line', (line) => {
-      const entry = JSON.parse(line)
-      if (entry.adminPort !== undefined) found(entry)
-    })
-  }).finally(() => clearTimeout(timer))
-  return own({ name, up, stop })
+  const adminPort = await pickPort()
+  const port = { [`${name.toUpperCase()}_ADMIN_PORT`]: String(adminPort) }
+  const child = await own(
+    startReadyChild({
+      name,
+      command: process.execPath,
+      args: [`${name}/dist/main.js`],
+      cwd: join(folder, name),
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...settings, ...port },
+      logFile: join(dataDir, `${name}.log`),
+      readyMs: 120_000,
+      probe: () => isHealthy(name, port),
+    }),
+  )
+  return { ...child, adminPort }
 }
 
-async function checkHealth(image, env) {
-  await run(process.execPath, ['health-check.mjs'], {
+async function isHealthy(image, env) {
+  const check = run(process.execPath, ['health-check.mjs'], {
     cwd: join(folder, image),
     env: { PATH: process.env.PATH, ...env },
     timeout: 20_000,
   })
+  return check.then(
+    () => true,
+    () => false,
+  )
 }
 
 async function send(gateway) {
@@ -191,17 +182,4 @@ async function untilOne(query) {
     assert.ok(Date.now() < deadline, 'the row is not there after two minutes')
     await pause(200)
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-function pause(ms) {
-  return new Promise((done) => setTimeout(done, ms))
 }
