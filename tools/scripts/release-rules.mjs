@@ -85,12 +85,3 @@ export function isPermitted(name, licence) {
     ? names.every((one) => licences.has(one))
     : names.some((one) => licences.has(one))
 }
-
-/** Packages are by licence, as `pnpm licenses list --json` prints them. */
-export function findLicenceProblems(list) {
-  return Object.entries(list).flatMap(([licence, packages]) =>
-    packages
-      .filter(({ name }) => !isPermitted(name, licence))
-      .map(({ name }) => `${name}: ${licence}`),
-  )
-}
