@@ -13,12 +13,15 @@ export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'
 }
 
+/** How many replicas must have what gateways acknowledge, and what commands change. */
+export const ackReplicas = (): number => loadConfig(Config, process.env).REDIS_ACK_REPLICAS
+
 /** Makes a change in Redis. Resolves when as many replicas have it as gateways require. */
 export async function confirmChange<Result>(
   redis: Redis,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const { REDIS_ACK_REPLICAS: replicas } = loadConfig(Config, process.env)
+  const replicas = ackReplicas()
   if (replicas === 0) return change()
   // Connects first, because the change and its confirmation must use the same connection.
   await redis.exists(mainTag)

@@ -72,6 +72,13 @@ const segment = Array.from({ length: eventsMax }, (_, n) => ({
   context: { app: { version: '2.1' }, os: { name: 'Android' }, device: { model: 'Pixel' } },
 }))
 
+t.test('records are imported when as many replicas have them as gateways wait for', async (t) => {
+  const file = write('replicas.ndjson', ndjson(posthog.slice(0, 3)))
+  const args = ['import', file, '--map', 'posthog', '--bundle', 'com.example.replicas']
+  const { code, stdout, stderr } = await intake(args, { REDIS_ACK_REPLICAS: '1' })
+  t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /The queue did not respond/ })
+})
+
 for (const [map, rows] of [
   ['posthog', posthog],
   ['segment', segment],

@@ -3,9 +3,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis } from '@intake/redis'
+import { connectRedis, createReplicaAcks } from '@intake/redis'
 import { pause, plural } from '@intake/runtime'
 import type { Command } from 'commander'
+import { ackReplicas } from '../confirm-change.ts'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import type { ImportOptions } from '../import/import-records.ts'
 import { noteChange, noteOnce, storeEntries } from '../journal.ts'
@@ -64,11 +65,13 @@ async function run(file: string, options: Options): Promise<void> {
   const { importRecords } = await import('../import/import-records.ts')
   const { bundle, rate, attempt, rejected = `${file}.rejected.ndjson`, json } = options
   const map = await findMap(options.map, parseRecord)
+  const replicas = ackReplicas()
   const url = await findEndpoint('REDIS_URL')
   const queue = connectRedis({ url, role: 'producer', onError: () => undefined })
   // Waits while a server of a cluster is being connected; a producer's commands fail meanwhile.
   const { redis, ask } = await openRedis()
-  const sink = createJobSink({ redis: queue, kind: 'logs' })
+  const acks = replicas === 0 ? undefined : createReplicaAcks({ redis: queue, replicas })
+  const sink = createJobSink({ redis: queue, kind: 'logs', acks })
   let policy: ReturnType<typeof watchPolicy> | undefined
   try {
     await ask(once(redis, 'ready'))
