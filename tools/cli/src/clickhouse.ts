@@ -25,23 +25,21 @@ export async function findClickHouse(): Promise<{ url: string; cluster: string |
   return { url, cluster }
 }
 
-/** @throws {UsageError | ConfigError} like `findClickHouse` */
+/**
+ * Before work that may wait for minutes or hours, asks for a response: a server that hangs ends the
+ * command soon.
+ *
+ * @throws {UsageError | ConfigError} like `findClickHouse`
+ */
 export async function withClickHouse<T>(
   work: (clickhouse: ClickHouse) => Promise<T>,
-  options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},
+  options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax' | 'logQueries'> = {},
 ): Promise<T> {
   const server = await findClickHouse()
-  await requireResponse(server, options.requestTimeoutMs)
+  if ((options.requestTimeoutMs ?? 0) > patienceMs) {
+    await withConnection({ ...server, requestTimeoutMs: responseMs }, (clickhouse) =>
+      clickhouse.query('SELECT 1'),
+    )
+  }
   return withConnection({ ...server, ...options }, work)
-}
-
-/** Before a command that may wait for minutes or hours: a server that hangs ends it soon. */
-export async function requireResponse(
-  server: Pick<ClickHouseOptions, 'url' | 'cluster'>,
-  statementTimeoutMs = 0,
-): Promise<void> {
-  if (statementTimeoutMs <= patienceMs) return
-  await withConnection({ ...server, requestTimeoutMs: responseMs }, (clickhouse) =>
-    clickhouse.query('SELECT 1'),
-  )
 }

@@ -250,6 +250,15 @@ t.test('without Redis, a stored record is found by its id', async (t) => {
   t.match(keyed, { code: 1, stdout: '', stderr: /^Redis cannot be reached: connect ECONNREFUSED/ })
 })
 
+t.test('a Redis that has lost its data hides no stored record', async (t) => {
+  const row = logRow()
+  await insert('logs', [row])
+  const mark = await keys.getdel('{intake}:installation')
+  t.teardown(() => keys.set('{intake}:installation', mark!))
+  const stderr = /^Redis cannot be asked, .* Redis belongs to no installation\.$/m
+  t.match(await intake(['trace', row.id]), { code: 0, stdout: /^stored\tlogs\t/, stderr })
+})
+
 t.test('without a server of a cluster, commands name it, and trace asks the tables', async (t) => {
   const cluster = await startRedisCluster({
     dataDir: createDataDir(t),
