@@ -63,10 +63,8 @@ export async function installDependencies() {
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
   console.error('Installing dependencies (once, about 250 MB) ...')
   const [npx, ...options] = pnpm()
-  const code = await run(npx, [...options, 'install', '--frozen-lockfile'], {
-    ...process.env,
-    CI: 'true', // pnpm asks no questions
-  })
+  const env = { ...process.env, CI: 'true' } // pnpm asks no questions
+  const code = await run(npx, [...options, 'install', '--frozen-lockfile'], { env })
   if (code !== 0) fail(`The dependencies could not be installed (pnpm exited with code ${code}).`)
   mkdirSync(dirname(stampFile), { recursive: true })
   writeFileSync(stampFile, wanted)
@@ -87,7 +85,7 @@ export function pnpm() {
 /** Compiles the sources that have changed. */
 export async function build(...projects) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const code = await run(process.execPath, [tsc, '-b', ...builtProjects, ...projects], process.env)
+  const code = await run(process.execPath, [tsc, '-b', ...builtProjects, ...projects])
   if (code !== 0) fail('The sources could not be compiled.')
 }
 
@@ -112,10 +110,10 @@ function dependencyHash() {
   return hash.digest('hex')
 }
 
-/** Runs a command in the root with its output on stderr, and forwards signals to it. */
-function run(command, args, env) {
+/** Runs a command in the root, and forwards signals to it. Resolves to its exit code. */
+export function run(command, args, { env = process.env, stdio = ['ignore', 2, 2] } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] })
+    const child = spawn(command, args, { cwd: root, env, stdio })
     const passOn = (signal) => child.kill(signal)
     process.on('SIGINT', passOn).on('SIGTERM', passOn)
     child.once('error', reject)

@@ -1,9 +1,8 @@
 // Other versions of Node, from the npm registry.
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { root } from './bootstrap.mjs'
+import { root, run } from './bootstrap.mjs'
 
 const system = process.platform === 'win32' ? 'win' : process.platform
 const binaryPackage = `node-${system}-${process.arch}`
@@ -28,13 +27,8 @@ export async function onNodeOfImages() {
   const bin = installNode(major, join(root, 'tools', 'bench', '.cache', `node-${major}`))
   // The kernel ends the child when this process ends for any reason.
   const leash = ['--pdeathsig', 'TERM', join(bin, 'node')]
-  const child = spawn('setpriv', [...leash, ...process.argv.slice(1)], {
-    stdio: 'inherit',
-    env: { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) },
-  })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => void child.kill(signal))
-  }
-  const [code] = await once(child, 'exit')
-  process.exit(code ?? 1)
+  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) }
+  process.exit(
+    await run('setpriv', [...leash, ...process.argv.slice(1)], { env, stdio: 'inherit' }),
+  )
 }

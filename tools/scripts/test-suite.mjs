@@ -1,7 +1,7 @@
 // node tools/scripts/test-suite.mjs NAME …: builds, and runs a long suite of test/ on real processes.
 // Further arguments go to the suite. docs/proofs.md says what each suite proves.
-import { spawn, spawnSync } from 'node:child_process'
-import { bootstrap, root } from './bootstrap.mjs'
+import { spawnSync } from 'node:child_process'
+import { bootstrap, run } from './bootstrap.mjs'
 
 const tap = ['node_modules/.bin/tap', '--reporter=tap']
 const tsx = [process.execPath, '--import=tsx']
@@ -39,8 +39,4 @@ if (name === 'states' && isMissing('prometheus')) {
 
 await bootstrap(...build)
 const [program, ...given] = command
-const suite = spawn(program, [...given, ...args], { cwd: root, stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => suite.kill(signal))
-suite.once('exit', (code) => {
-  process.exitCode = code ?? 1
-})
+process.exitCode = await run(program, [...given, ...args], { stdio: 'inherit' })
