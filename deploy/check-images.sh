@@ -67,5 +67,5 @@ expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
 expect console 'REDIS_URL, CLICKHOUSE_URL must be set' console/dist/main.js
 expect cli 'CLICKHOUSE_URL is not set' tools/cli/dist/main.js setup
 [ "$failed" = 0 ] || exit 1
-node "$repository/deploy/smoke-images.mjs" "$folder"
+node "$repository/test/deploy/smoke-images.mjs" "$folder"
 node "$repository/deploy/sbom.mjs" "$folder"

@@ -80,7 +80,7 @@ function readArguments() {
 
 async function runChecks() {
   await check('generated files', process.execPath, ['tools/scripts/generate.mjs', '--check'])
-  await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
+  await check('compose', process.execPath, ['test/deploy/check-clickhouse.mjs'])
   await check('format', 'oxfmt', ['--check'])
   await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
   await check('unused', 'knip', ['--no-progress', '--no-config-hints'])

@@ -2,7 +2,7 @@
 // ClickHouse and S3 are started by code of this checkout. Checks that setup creates the tables,
 // that a log and a feedback with an image become rows in ClickHouse, that the image gets a
 // thumbnail, that the daily commands and the health check succeed, and that SIGTERM ends each
-// process with code 0. Usage: node deploy/smoke-images.mjs FOLDER
+// process with code 0. Usage: node test/deploy/smoke-images.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -37,7 +37,7 @@ try {
   const services = { REDIS_URL: redis.url, S3_ENDPOINT: s3.url }
   const owner = { ...services, CLICKHOUSE_URL: clickhouse.url }
   const intake = (...args) =>
-    run(fileURLToPath(new URL('intake', import.meta.url)), args, {
+    run(fileURLToPath(new URL('../../deploy/intake', import.meta.url)), args, {
       cwd: join(folder, 'cli'),
       env: {
         PATH: process.env.PATH,
@@ -145,7 +145,7 @@ async function send(gateway) {
   const form = new FormData()
   const text = { email: 'user@example.com', text: 'It broke.' }
   form.set('payload', JSON.stringify({ ...record, feedback: text }))
-  const picture = new URL('../tools/local/examples/screenshot.png', import.meta.url)
+  const picture = new URL('../../tools/local/examples/screenshot.png', import.meta.url)
   form.set('attachments', new Blob([await readFile(picture)]), 'screenshot.png')
   return {
     log: await post(`${gateway}/api/log`, JSON.stringify({ ...record, log: { event: 'smoke' } }), {

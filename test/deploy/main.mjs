@@ -1,7 +1,7 @@
 // npm run test:deploy: checks the Helm chart with several sets of values, in four ways: `helm lint`;
 // kubeconform with the schemas of the oldest and the newest supported Kubernetes; for custom
 // resources the validating classes ("models") of the npm packages @kubernetes-models; and the rules
-// in helm/check-manifests.mjs. Then it builds and runs what is in the images
+// in check-manifests.mjs. Then it builds and runs what is in the images
 // (deploy/check-images.sh). Needs Redis, Go, pip and npm. The first time it installs helm,
 // kubeconform, the schemas and the models into node_modules/.cache, which takes some minutes. With
 // docker on the PATH it also checks docker-compose.yml. With kube-apiserver, etcd and kubectl on
@@ -20,7 +20,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bootstrap, root } from '../tools/scripts/bootstrap.mjs'
+import { bootstrap, root } from '../../tools/scripts/bootstrap.mjs'
 
 const tools = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
@@ -48,9 +48,9 @@ const cache = join(root, 'node_modules/.cache/intake-deploy')
 const chart = join(root, 'deploy/helm/intake')
 
 await bootstrap()
-const { checkManifests } = await import('./helm/check-manifests.mjs')
-const { missingPrograms } = await import('./helm/api-server.mjs')
-const { checkOnApiServer } = await import('./helm/check-on-api-server.mjs')
+const { checkManifests } = await import('./check-manifests.mjs')
+const { missingPrograms } = await import('./api-server.mjs')
+const { checkOnApiServer } = await import('./check-on-api-server.mjs')
 for (const [name, source] of Object.entries(tools)) installTool(name, source)
 for (const version of kubernetesVersions) prepareSchemas(version)
 const customResources = await loadModels()

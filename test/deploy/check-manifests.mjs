@@ -1,4 +1,4 @@
-// Checks of the chart's manifests that a schema cannot express; used by deploy/test-deploy.mjs.
+// Checks of the chart's manifests that a schema cannot express; used by test/deploy/main.mjs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks
-// the privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+// the privileges of the users. Run `npm run build` first. Usage: node test/deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,8 +14,8 @@ const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'intake-check-'))
 const port = await pickPort()
 await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folder, name))))
-await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
-await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
+await copyFile(pathOf('../../deploy/clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
+await copyFile(pathOf('../../deploy/clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
 // This config.xml takes the place of the image's configuration. The files in deploy/clickhouse
 // change some settings of the image, so this config.xml must have these settings.
@@ -60,7 +60,7 @@ const engine = await startReadyChild({
   command: process.execPath,
   // With 0 as the last argument, the server does not end when its disk is full.
   args: [
-    pathOf('../tools/local/hosts/clickhouse.mjs'),
+    pathOf('../../tools/local/hosts/clickhouse.mjs'),
     join(folder, 'data'),
     join(folder, 'config.xml'),
     String(port),

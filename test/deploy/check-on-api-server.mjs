@@ -1,5 +1,5 @@
 // Installs the chart on a real API server that has no nodes and no controllers; used by
-// deploy/test-deploy.mjs.
+// test/deploy/main.mjs.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
