@@ -94,9 +94,7 @@ async function launch(
     readyMs,
     probe: () => refusesAnonymous(port),
   })
-  const { pid, exited, stop, kill } = child
-  const url = `http://${accessKey}:${secretKey}@127.0.0.1:${port}`
-  return { name, pid, exited, stop, kill, port, url }
+  return { ...child, port, url: `http://${accessKey}:${secretKey}@127.0.0.1:${port}` }
 }
 
 async function refusesAnonymous(port: number): Promise<boolean> {

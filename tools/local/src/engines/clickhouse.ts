@@ -11,7 +11,7 @@ import { checkFreeSpace } from './free-space.ts'
 import { endHungQueries } from './hung-queries.ts'
 import { findObstacles } from './obstacles.ts'
 import { makePrivateDir } from './private-dir.ts'
-import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+import { randomSecret, type Service, type ServiceOptions } from './service.ts'
 
 const probeTimeoutMs = 1_000
 const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url))
@@ -133,7 +133,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const urlOf = (user: string, secret: string, at = port) =>
     `http://${user}:${secret}@127.0.0.1:${at}`
   return {
-    ...toService(child, { url: urlOf('intake', password), port }),
+    ...child,
+    port,
+    url: urlOf('intake', password),
     workerUrl: urlOf('worker', workerPassword),
     readerUrl: urlOf('reader', readerPassword),
     analystUrl: hasAnalyst

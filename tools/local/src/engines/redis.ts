@@ -5,7 +5,7 @@ import { startReadyChild } from '../supervisor/ready-child.ts'
 import { makePrivateDir } from './private-dir.ts'
 import { findRedis } from './redis-binary.ts'
 import { pingRedis } from './redis-ping.ts'
-import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+import { randomSecret, type Service, type ServiceOptions } from './service.ts'
 
 export interface RedisOptions extends ServiceOptions {
   password?: string
@@ -43,7 +43,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     signal,
     probe: () => pingRedis({ port, password }),
   })
-  return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })
+  return { ...child, port, url: `redis://default:${password}@127.0.0.1:${port}` }
 }
 
 /** The password is no argument of the command line, because every user could read it. */

@@ -4,7 +4,7 @@ import { claimPort } from '../supervisor/ports.ts'
 import { tryFetch } from '../supervisor/try-fetch.ts'
 import { startReadyChild } from '../supervisor/ready-child.ts'
 import { makePrivateDir } from './private-dir.ts'
-import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+import { randomSecret, type Service, type ServiceOptions } from './service.ts'
 
 const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 
@@ -64,7 +64,9 @@ export async function startS3(options: S3Options): Promise<S3> {
   })
   const urlOf = (key: string, secret: string) => `http://${key}:${secret}@127.0.0.1:${port}`
   return {
-    ...toService(child, { url: urlOf(accessKey, secretKey), port }),
+    ...child,
+    port,
+    url: urlOf(accessKey, secretKey),
     gatewayUrl: urlOf('gateway', gatewaySecretKey),
     workerUrl: urlOf('worker', workerSecretKey),
   }

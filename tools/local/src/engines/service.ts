@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Child } from '../supervisor/child.ts'
 
-export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
+export interface Service extends Child {
   url: string
   port: number
 }
@@ -24,9 +24,4 @@ export interface ServiceOptions {
 /** A secret has letters and digits, which need no quoting in a URL, a file or a shell. */
 export function randomSecret(): string {
   return randomBytes(24).toString('hex')
-}
-
-export function toService(child: Child, { url, port }: { url: string; port: number }): Service {
-  const { name, pid, exited, stop, kill } = child
-  return { name, url, port, pid, exited, stop, kill }
 }
