@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { loopbackOrigins, objectStoreSettings } from '@intake/config'
 import { connectOnlyToOwnUser } from '@intake/own-ports'
-import { keptFreeBytes } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { setUp } from '@intake/schema/setup'
 import { type Lock, lockDataDir } from '../supervisor/lock.ts'
@@ -11,7 +10,6 @@ import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
-import { watchDisk } from './disk-watch.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -72,7 +70,6 @@ interface Run {
   apps?: Apps
   lock?: Lock
   files?: RunFiles
-  unwatchDisk?: () => void
   /** Writes `endpoints.json` again; undefined before the first time, and once the stack ends. */
   writeEndpoints?: (() => void) | undefined
 }
@@ -116,13 +113,6 @@ async function start(run: Run): Promise<RunningStack> {
   say(`Starting Intake: data and logs are in ${dataDir}`)
   const replaced = describeReplaced(config)
   if (replaced !== undefined) say(replaced)
-  run.unwatchDisk = watchDisk({
-    dataDir,
-    fullBelowBytes: keptFreeBytes(dataDir),
-    say,
-    // A full disk may have kept it from being written.
-    onRoom: onChange,
-  })
   const services = await startServices({
     dataDir,
     config,
@@ -166,7 +156,6 @@ async function start(run: Run): Promise<RunningStack> {
 async function stop(run: Run): Promise<void> {
   const { apps, serviceProcesses } = run
   run.writeEndpoints = undefined
-  run.unwatchDisk?.()
   run.ending.abort()
   const until = performance.now() + appsGraceMs
   await apps?.gateway.stop(gatewayGraceMs)
