@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseRecord } from '@intake/sandbox'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import t from 'tap'
 import { findMap } from '../src/import/maps.ts'
 
 t.test('a call of Segment keeps what it has, and only that', async (t) => {
-  const { read } = await findMap('segment', JSON.parse)
+  const { read } = await findMap('segment')
   const call = { messageId: 'one', timestamp: '2026-11-01T10:00:00Z', anonymousId: 'a' }
   for (const [own, event, params] of [
     [{ type: null, event: 'open', properties: { n: 1 } }, 'open', { n: 1 }],
@@ -24,7 +23,7 @@ t.test('a number of CSV keeps its digits, or is rejected', async (t) => {
   const path = join(createDataDir(t), 'map.json')
   const map = { event: '=order', time: 'at', user: '=one', params: { total: 'total:number' } }
   writeFileSync(path, JSON.stringify(map))
-  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const { read } = await findMap(`csv:${path}`)
   const total = (text: string) => read({ at: '2026-11-01T10:00:00Z', total: text }).params['total']
   for (const [text, number] of [
     ['9007199254740993', 9_007_199_254_740_993n],
@@ -46,7 +45,7 @@ t.test('a column is one that the file has, whatever every object has', async (t)
   const path = join(createDataDir(t), 'map.json')
   const params = '{"__proto__":"__proto__"}'
   writeFileSync(path, `{"event":"constructor","time":"at","user":"=one","params":${params}}`)
-  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const { read } = await findMap(`csv:${path}`)
   const row = { at: '2026-11-01', ['__proto__']: 'own' }
   const missing = { name: 'UsageError', message: /no column constructor\. .* has: at, __proto__$/ }
   t.throws(() => read(row), missing)
@@ -58,19 +57,19 @@ t.test('a column is one that the file has, whatever every object has', async (t)
 t.test('spaces around a column belong neither to its name nor to the map', async (t) => {
   const path = join(createDataDir(t), 'map.json')
   writeFileSync(path, '{"event":"=order","time":" at","user":"=one","params":{"n":"n :number"}}')
-  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const { read } = await findMap(`csv:${path}`)
   t.match(read({ at: ' 2026-11-01', n: ' 1' }), { timeMs: Date.UTC(2026, 10, 1), params: { n: 1 } })
 })
 
 t.test('a map may begin with a byte order mark', async (t) => {
   const path = join(createDataDir(t), 'map.json')
   writeFileSync(path, '\uFEFF{"event":"=order","time":"at","user":"=one"}')
-  const { read } = await findMap(`csv:${path}`, parseRecord)
+  const { read } = await findMap(`csv:${path}`)
   t.match(read({ at: '2026-11-01' }), { event: 'order' })
 })
 
 t.test('a day that the calendar does not have is no time', async (t) => {
-  const { read } = await findMap('segment', JSON.parse)
+  const { read } = await findMap('segment')
   const at = (timestamp: string) => read({ event: 'a', userId: 'u', timestamp }).timeMs
   t.equal(at('2028-02-29 10:00:00.123456'), Date.UTC(2028, 1, 29, 10, 0, 0, 123))
   t.equal(at('2026-02-28T23:30-0545'), Date.UTC(2026, 2, 1, 5, 15))

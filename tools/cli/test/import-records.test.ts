@@ -1,7 +1,6 @@
 import { compileRules } from '@intake/access'
 import { dayMs } from '@intake/contract'
 import type { NewFrame } from '@intake/queue/frame'
-import { parseRecord } from '@intake/sandbox'
 import t from 'tap'
 import { importRecords } from '../src/import/import-records.ts'
 import { findMap } from '../src/import/maps.ts'
@@ -28,7 +27,7 @@ async function importTexts(
   }
   const result = await importRecords({
     rows: rows(),
-    map: await findMap(map, parseRecord),
+    map: await findMap(map),
     bundleIdentifier: 'com.example.app',
     attempt,
     rate: 1_000_000,

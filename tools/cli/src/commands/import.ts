@@ -59,12 +59,11 @@ export function define(command: Command): void {
 
 async function run(file: string, options: Options): Promise<void> {
   // Loads the code of the gateway only here.
-  const { parseRecord } = await import('@intake/sandbox')
   const { findMap } = await import('../import/maps.ts')
   const { readRows } = await import('../import/read-rows.ts')
   const { importRecords } = await import('../import/import-records.ts')
   const { bundle, rate, attempt, rejected = `${file}.rejected.ndjson`, json } = options
-  const map = await findMap(options.map, parseRecord)
+  const map = await findMap(options.map)
   const replicas = ackReplicas()
   const url = await findEndpoint('REDIS_URL')
   const queue = connectRedis({ url, role: 'producer', onError: () => undefined })

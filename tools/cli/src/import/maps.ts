@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { documentedDeviceFields } from '@intake/contract'
+import { parseRecord } from '@intake/sandbox'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { UsageError } from '../endpoints.ts'
@@ -54,18 +55,16 @@ const segment: typeof postHog = {
 }
 
 /** @throws {UsageError} if the map is unknown, or if the file of a CSV map is wrong */
-export async function findMap(name: string, parse: (text: string) => unknown): Promise<SourceMap> {
-  if (name.startsWith('csv:')) {
-    return { format: 'csv', read: await readCsvMap(name.slice(4), parse) }
-  }
-  if (name === 'posthog') return { format: 'json', read: (row) => readPostHog(row, parse) }
+export async function findMap(name: string): Promise<SourceMap> {
+  if (name.startsWith('csv:')) return { format: 'csv', read: await readCsvMap(name.slice(4)) }
+  if (name === 'posthog') return { format: 'json', read: readPostHog }
   if (name === 'segment') return { format: 'json', read: readSegment }
   throw new UsageError('Give --map posthog, segment or csv:FILE.')
 }
 
-function readPostHog(row: unknown, parse: (text: string) => unknown): SourceEvent {
+function readPostHog(row: unknown): SourceEvent {
   const { properties, ...event } = objectOf(row)
-  const parsed = typeof properties === 'string' ? parse(properties) : properties
+  const parsed = typeof properties === 'string' ? parseRecord(properties) : properties
   return readPlaces(postHog, { ...event, properties: parsed })
 }
 
@@ -109,10 +108,7 @@ const CsvMap = Type.Object(
   { additionalProperties: false },
 )
 
-async function readCsvMap(
-  path: string,
-  parse: (text: string) => unknown,
-): Promise<SourceMap['read']> {
+async function readCsvMap(path: string): Promise<SourceMap['read']> {
   const map = parseCsvMap(await readFile(path, 'utf8'), path)
   const toNumber = (text: string, column: string): unknown => {
     const number = Number(text)
@@ -122,7 +118,7 @@ async function readCsvMap(
     if (Number.isSafeInteger(number)) return number
     // A double would not have all digits of a large integer. JSON has no plus and no leading zero.
     const [, minus = '', digits] = /^\s*\+?(-?)0*(\d+)\s*$/.exec(text) ?? []
-    return digits === undefined ? number : parse(minus + digits)
+    return digits === undefined ? number : parseRecord(minus + digits)
   }
   return (row) => {
     if (row === undefined) throw new RejectedError('it has more cells than the header')
