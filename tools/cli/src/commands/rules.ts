@@ -11,7 +11,6 @@ import {
   findRuleProblem,
   ruleActions,
   rulesMax,
-  type PolicyStore,
   type Rule,
   type RuleAction,
   type RuleChoice,
@@ -91,11 +90,9 @@ function defineAdd(rules: Command): void {
       await withRedis((redis) => requireKey(redis, choice))
       if (options.dryRun) return showDryRun(choice, options)
       const rule = await addRule(choice, options.by)
-      if (options.json) printJson(rule)
-      else {
-        printRow([`Added ${rule.id}: ${describeRule(rule)}`])
-        print('Gateways follow within 5 seconds.')
-      }
+      if (options.json) return printJson(rule)
+      printRow([`Added ${rule.id}: ${describeRule(rule)}`])
+      print('Gateways follow within 5 seconds.')
     })
 }
 
@@ -105,9 +102,7 @@ function defineList(rules: Command): void {
     .description('list the rules, oldest first')
     .option('--json', 'print them as JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const { rules: list } = await withRedis(async (redis) =>
-        loadPolicy(createPolicyStore({ redis })),
-      )
+      const { rules: list } = await withRedis(loadPolicy)
       if (json) return printJson(list)
       if (list.length === 0) note('There are no rules.')
       for (const rule of list) {
@@ -152,9 +147,7 @@ Example:
       const json = requireJson(
         file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'),
       )
-      const { rules: list, secret } = await withRedis(async (redis) =>
-        loadPolicy(createPolicyStore({ redis })),
-      )
+      const { rules: list, secret } = await withRedis(loadPolicy)
       const compiled = compileRules({ rules: list, secret })
       // Loads the sandbox only here, because it contains the whole gateway.
       const { tryRecord } = await import('@intake/sandbox')
@@ -215,8 +208,8 @@ async function addRule(choice: RuleChoice, by: string): Promise<Rule> {
   throw new UsageError(`There are ${rulesMax} rules; remove one first.`)
 }
 
-async function loadPolicy(store: PolicyStore) {
-  const policy = await store.load()
+async function loadPolicy(redis: Redis) {
+  const policy = await createPolicyStore({ redis }).load()
   if (policy === undefined) throw new Error('the policy could not be read')
   for (const id of policy.unreadableRules) {
     note(
