@@ -15,9 +15,9 @@ t.test('the usual machine has its engine in the lock, and asks no registry', asy
 })
 
 t.test('another machine runs the clickhouse on its PATH', async (t) => {
-  const folder = t.testdir({ clickhouse: '#!/bin/sh\n' })
-  const path = `/nowhere:${folder}`
-  t.throws(() => findEngine({ ...mac, path }), 'a file that is no program')
+  const folder = t.testdir({ clickhouse: '#!/bin/sh\n', other: { clickhouse: {} } })
+  const path = `/nowhere:${folder}/other:${folder}`
+  t.throws(() => findEngine({ ...mac, path }), 'a folder, and a file that is no program')
   chmodSync(join(folder, 'clickhouse'), 0o755)
   t.same(findEngine({ ...mac, path }), { kind: 'program', path: join(folder, 'clickhouse') })
 })

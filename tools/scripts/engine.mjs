@@ -2,7 +2,15 @@
 // of some kinds of machines only. On the others, npm start installs the same version beside the
 // lock, or runs a `clickhouse` of this machine. This module imports only Node's own modules.
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { fail, root } from './bootstrap.mjs'
@@ -102,7 +110,7 @@ function run(command, args, timeout = registryMs) {
 export function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
-    return true
+    return statSync(file).isFile()
   } catch {
     return false
   }
