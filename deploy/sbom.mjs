@@ -3,25 +3,17 @@
 // its folder, and that the licence of each package is permitted. The bills do not include the
 // contents of the base image (Debian, Node). Usage: node deploy/sbom.mjs FOLDER
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { pnpm } from '../tools/scripts/bootstrap.mjs'
+import { writeSbom } from '../tools/scripts/release/write-sbom.mjs'
 import { isPermitted } from '../tools/scripts/release-rules.mjs'
 
 const folder = resolve(process.argv[2] ?? '')
-const [npx, ...pnpmOptions] = pnpm()
 mkdirSync(join(folder, 'sbom'), { recursive: true })
 
 for (const image of ['gateway', 'worker', 'console', 'cli']) {
   const file = join(folder, 'sbom', `${image}.cdx.json`)
-  const filter = ['--prod', '--filter-prod', `@intake/${image}...`]
-  const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--out', file]
-  execFileSync(npx, [...pnpmOptions, 'sbom', ...format, ...filter], {
-    cwd: join(folder, image),
-    stdio: ['ignore', 'ignore', 'inherit'],
-    timeout: 300_000,
-  })
+  writeSbom(join(folder, image), file, [image])
   const { components } = JSON.parse(readFileSync(file, 'utf8'))
   const foreign = components.filter(({ group }) => group !== '@intake')
   // Folders in pnpm's store have names like `@scope+name@1.0.0_PEERS`: `+` stands for `/`, and the

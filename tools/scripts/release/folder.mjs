@@ -11,9 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pnpm, root } from '../bootstrap.mjs'
+import { root } from '../bootstrap.mjs'
 import { packFolder, packProgram, programs } from './bundle.mjs'
 import { composeOfImages, mountedFiles } from './compose.mjs'
+import { writeSbom } from './write-sbom.mjs'
 
 const mavenMs = 10 * 60_000
 
@@ -33,7 +34,8 @@ export async function fillReleaseFolder({ version, folder, images, kotlin }) {
   cpSync(join(root, 'packages/schema/migrations'), join(folder, 'migrations'), { recursive: true })
   const { openApi } = await import('../generate/open-api.mjs')
   writeFileSync(join(folder, 'openapi.json'), `${JSON.stringify(openApi, null, 2)}\n`)
-  writeSbom(folder)
+  // Of all services and the command line; deploy/sbom.mjs makes one for each image.
+  writeSbom(root, join(folder, 'sbom.cdx.json'), ['gateway', 'worker', 'console', 'cli'])
   const compose = ['docker-compose.yml', 'deploy', 'migrations']
   tar(join(folder, `intake-compose-${version}.tgz`), folder, ...compose)
   writeSums(folder)
@@ -75,21 +77,6 @@ function writeCompose(folder, release) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     cpSync(join(root, file), join(folder, file), { recursive: true })
   }
-}
-
-/** Writes what the services and the command line consist of. deploy/sbom.mjs does so per image. */
-function writeSbom(folder) {
-  const [npx, ...options] = pnpm()
-  const filters = ['gateway', 'worker', 'console', 'cli'].map(
-    (name) => `--filter-prod=@intake/${name}...`,
-  )
-  const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application']
-  const out = ['--out', join(folder, 'sbom.cdx.json')]
-  execFileSync(npx, [...options, 'sbom', ...format, ...out, '--prod', ...filters], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    timeout: 300_000,
-  })
 }
 
 /** Writes SHA256SUMS, as `sha256sum --check` reads it. */
