@@ -12,6 +12,7 @@ import { serve } from '@intake/test-kit/serve'
 interface Service {
   image?: string
   build?: { target: string }
+  command?: string[]
   environment?: Record<string, string>
   ports?: string[]
   profiles?: string[]
@@ -103,14 +104,22 @@ t.test('the admin port of a worker is on the internal networks, unless it is pub
   t.end()
 })
 
+t.test('the daily commands have what other commands have of gateways', async (t) => {
+  const { migrate, daily } = compose.services
+  const [wanted, found] = [migrate, daily].map((one) => one?.environment?.['REDIS_ACK_REPLICAS'])
+  t.type(wanted, 'string')
+  t.equal(found, wanted)
+})
+
 t.test('with managed engines commands reach the admin ports too, and people the page', (t) => {
   const managed = parse(readFileSync(pathOf('deploy/compose.managed.yml'), 'utf8'), {
     merge: true,
   }) as { services: Record<string, Service> }
-  const { setup, gateway, worker, console } = managed.services
+  const { setup, daily, gateway, worker, console } = managed.services
   const settings = Object.entries(compose.services['migrate']?.environment ?? {})
   const admins = settings.filter(([name]) => name.endsWith('_ADMIN_URL'))
   t.same(setup?.environment, Object.fromEntries(admins))
+  t.same(daily?.command, compose.services['daily']?.command, 'a failure is repeated soon')
   for (const service of [gateway, worker, console])
     t.equal(service?.environment?.['ADMIN_HOST'], '0.0.0.0')
   t.same(gateway?.ports, ['127.0.0.1:3000:3000'])
