@@ -52,6 +52,18 @@ export function checkManifests({ manifests, chart, customResources }) {
   assert.ok(!/:\/\/[^/\s"]+:[^/\s"@]*@/.test(manifests), 'no URL has a password in it')
 }
 
+/** Returns the values of the settings of a component's container, by name. */
+export function settingsOf(manifests, component) {
+  const objects = parseAllDocuments(manifests).map((document) => document.toJS())
+  const deployment = objects.find(
+    (object) =>
+      object?.kind === 'Deployment' &&
+      object.metadata.labels['app.kubernetes.io/component'] === component,
+  )
+  const { env } = deployment.spec.template.spec.containers[0]
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]))
+}
+
 const podOf = ({ kind, spec }) =>
   kind === 'Pod' ? spec : (spec?.jobTemplate?.spec.template.spec ?? spec?.template?.spec)
 

@@ -7,6 +7,7 @@
 // docker on the PATH it also checks docker-compose.yml. With kube-apiserver, etcd and kubectl on
 // the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart on a real API
 // server.
+import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -48,7 +49,7 @@ const cache = join(root, 'node_modules/.cache/intake-deploy')
 const chart = join(root, 'deploy/helm/intake')
 
 await bootstrap()
-const { checkManifests } = await import('./check-manifests.mjs')
+const { checkManifests, settingsOf } = await import('./check-manifests.mjs')
 const { missingPrograms } = await import('./api-server.mjs')
 const { checkOnApiServer } = await import('./check-on-api-server.mjs')
 for (const [name, source] of Object.entries(tools)) installTool(name, source)
@@ -73,6 +74,22 @@ for (const set of sets) {
 }
 
 const someRegistry = 'images.registry=registry.example.com/intake'
+const newest = ['--kube-version', kubernetesVersions[1]]
+
+// A setting of a process replaces that of all, also by an empty value; `null` removes it.
+const ofAll = 'settings.KEEP_METADATA=true,settings.DRAIN_MS=5000,settings.PUBLIC_URL=http://x'
+const ofGateway = [
+  'gateway.settings.KEEP_METADATA=false',
+  'gateway.settings.DRAIN_MS=0',
+  'gateway.settings.PUBLIC_URL=null',
+]
+const replaced = [someRegistry, ofAll, ...ofGateway].join()
+const manifestsOfReplaced = helm(['template', chart, ...newest, '--set', replaced])
+const { KEEP_METADATA, DRAIN_MS, PUBLIC_URL } = settingsOf(manifestsOfReplaced, 'gateway')
+assert.deepEqual([KEEP_METADATA, DRAIN_MS, PUBLIC_URL], ['false', '0', undefined])
+assert.equal(settingsOf(manifestsOfReplaced, 'console').KEEP_METADATA, 'true')
+console.log('the settings of a process replace those of all')
+
 for (const [problem, values] of Object.entries({
   'images.registry must be set': 'images.registry=',
   'existingSecret must be set': `${someRegistry},existingSecret=`,
@@ -80,7 +97,7 @@ for (const [problem, values] of Object.entries({
   'gateway.ingress.hosts must name a host': `${someRegistry},gateway.ingress.enabled=true`,
   "additional properties 'replica' not allowed": `${someRegistry},gateway.replica=3`,
 })) {
-  const args = ['template', chart, '--kube-version', kubernetesVersions[1], '--set', values]
+  const args = ['template', chart, ...newest, '--set', values]
   const { status, stderr } = spawnSync(join(cache, 'bin/helm'), args, { encoding: 'utf8' })
   if (status === 0 || !stderr.includes(problem)) {
     throw new Error(`not refused: ${problem}\n${stderr}`)

@@ -52,13 +52,15 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
      can change while the process runs. */}}
 {{- define "intake.env" }}
 {{- $settings := dict }}
-{{- range .settings }}{{ $settings = merge (deepCopy (. | default dict)) $settings }}{{ end }}
+{{- range .settings }}{{ range $name, $value := . }}{{ $_ := set $settings $name $value }}{{ end }}{{ end }}
 {{- if .root.Values.caBundle.configMap }}
 {{- $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/intake-ca/ca.crt" }}
 {{- end }}
 {{- range $name, $value := $settings }}
+{{- if not (kindIs "invalid" $value) }}
 - name: {{ $name }}
   value: {{ include "intake.value" $value | quote }}
+{{- end }}
 {{- end }}
 {{- range $name, $key := .secrets }}
 {{- if hasKey $settings $name }}{{ fail (printf "%s is set twice: among the settings and the secrets" $name) }}{{ end }}
