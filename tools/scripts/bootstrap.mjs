@@ -70,10 +70,7 @@ export async function installDependencies() {
   writeFileSync(stampFile, wanted)
 }
 
-/**
- * Returns the command that runs pnpm, with the version and the hash in package.json. Exits if npm
- * cannot fetch it.
- */
+/** Returns the command that runs the pnpm of package.json. Exits if npm cannot fetch it. */
 export function pnpm() {
   try {
     return ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']

@@ -19,9 +19,7 @@ const registryMs = 60_000
 const installMs = 10 * 60_000
 const engine = /^ {2}'(@chdb\/lib-[^@]+)@([^']+)':$/gm
 
-/**
- * Says where the engine of a machine comes from. Throws an error with one sentence if there is none.
- */
+/** Says where the engine of a machine comes from. Throws if there is none. */
 export function findEngine({ platform, arch, path, lock, isPublished }) {
   const locked = [...lock.matchAll(engine)]
   const name = `@chdb/lib-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`

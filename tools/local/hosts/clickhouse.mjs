@@ -5,8 +5,8 @@
 // create files among those of the tables. SQLite opens files for reading and writing and creates
 // them thereby; ClickHouse itself creates files only for writing. So the former is forbidden.
 // Arguments: those of clickhouse-engine.mjs. With --check, prints as JSON why the process cannot be
-// confined, and does not start ClickHouse. This is plain JavaScript, because it is started as a
-// separate process, both from the sources and from dist.
+// confined, and does not start ClickHouse. These files are plain JavaScript, because they are
+// programs of their own, both of the sources and of dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'

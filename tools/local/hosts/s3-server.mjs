@@ -1,6 +1,5 @@
-// Serves S3 from a folder, on loopback. This is plain JavaScript, because it is started as a
-// separate process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and
-// S3_ACCOUNTS (the access keys as JSON).
+// Serves S3 from a folder, on loopback. Environment: S3_DIRECTORY, S3_PORT, and S3_ACCOUNTS (the
+// access keys as JSON).
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'

@@ -127,10 +127,7 @@ export async function findExpired(
   return expired
 }
 
-/**
- * Drops what `findExpired` has found. The next call drops what an interrupted one has left. Resolves
- * to the number of objects that were removed.
- */
+/** Drops what `findExpired` has found. Resolves to the number of objects that were removed. */
 export async function dropExpired(
   services: Pick<Services, 'clickhouse' | 'objects'>,
   { before, applications }: Expiry,

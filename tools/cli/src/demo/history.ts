@@ -25,14 +25,11 @@ const devicesMax = 400
 /** Every so many devices, one sends a feedback. */
 const devicesPerFeedback = 3
 
-/**
- * Invents so many events. The same seed, number and period give the same history.
- *
- * @param options.now the end of the period, in milliseconds since 1970
- */
+/** Invents so many events. The same seed, number and period give the same history. */
 export function inventHistory(options: {
   events: number
   days: number
+  /** The end of the period, in milliseconds since 1970. */
   now: number
   seed: number
 }): DemoRun[] {

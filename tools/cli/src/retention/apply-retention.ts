@@ -19,11 +19,8 @@ import { correctPolicy } from './correct-policy.ts'
 
 /**
  * Drops data that is older than its retention period. Resolves to a report of what was dropped,
- * which is also written to the journal of erasures. The retention in ClickHouse is the valid one.
- * If the policy in Redis differs from it, first corrects the policy and waits until gateways know
- * the change. An interrupted call is completed by the next one.
- *
- * @param options.now the time from which the age of records is measured
+ * which is also written to the journal of erasures. The retention in ClickHouse is the valid one:
+ * the policy in Redis is corrected by it. An interrupted call is completed by the next one.
  */
 export async function applyRetention(
   services: Services,

@@ -59,16 +59,12 @@ export interface ClickHouse extends Service {
 /**
  * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when the
  * server executes a query of the user `intake`. The server always stops as abruptly as by SIGKILL,
- * which the tables survive. It ends by itself when its disk becomes full (free-space.ts), and when
- * a query runs too long and cannot be cancelled (hung-queries.ts).
+ * which the tables survive. It ends by itself when its disk becomes full (clickhouse-engine.mjs),
+ * and when a query runs too long and cannot be cancelled (hung-queries.ts).
  *
- * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`. It
- * accepts credentials only in the headers `X-ClickHouse-User` and `X-ClickHouse-Key`, and serves
- * the page for queries only at its secret link.
- *
- * The process can read only its program, its data and its configuration (hosts/clickhouse.mjs says
- * why), and from Linux 6.7 on it cannot connect to anything. If the system cannot confine it, there
- * is no user `analyst`.
+ * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`, and
+ * takes credentials as clickhouse-config.ts says. If the system cannot confine its process
+ * (hosts/clickhouse.mjs), there is no user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options

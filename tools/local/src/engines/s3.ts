@@ -27,10 +27,8 @@ export interface S3 extends Service {
 
 /**
  * Starts an S3 server on loopback that keeps its objects in a folder. The objects survive restarts
- * and SIGKILL. They may not survive a power failure, because the server does not fsync. The server
- * serves only the requests that Intake makes (hosts/s3-guard.mjs), and only with a signature in the
- * header. If the system supports it, the process is confined to that folder and its port. Resolves
- * when the server responds.
+ * and SIGKILL, but perhaps not a power failure, because the server does not fsync. It serves only
+ * what hosts/s3-guard.mjs lets pass. Resolves when the server responds.
  */
 export async function startS3(options: S3Options): Promise<S3> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options
