@@ -33,8 +33,7 @@ async function importTexts(
     rate: 1_000_000,
     policy: { retentionMs: () => retentionMs, isSuppressed: () => false, rules: () => noRules },
     producer: { add: async (frame) => void frames.push(frame) },
-    untilRoom: async () => {},
-    readNowMs: async () => Date.UTC(2026, 11),
+    untilRoom: async () => Date.UTC(2026, 11),
     onRejected: async (_row, reason) => void reasons.push(reason),
     onProgress: () => {},
   })

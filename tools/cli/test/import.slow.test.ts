@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createPolicyStore } from '@intake/access'
+import { pause } from '@intake/runtime'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import { createIntakeProcess, main, startServices } from './services.ts'
@@ -147,6 +148,17 @@ t.test('killed at any moment and repeated, it has every event once', async (t) =
   })
   await stored()
   t.equal(await countOf(application), eventsMax)
+})
+
+t.test('while workers postpone what waits, nothing more is added', async (t) => {
+  const ids = Array.from({ length: 100 }, () => randomUUID())
+  const inAnHour = (Date.now() + 3_600_000) * 0x1000
+  await keys.zadd('{intake}:logs:delayed', ...ids.flatMap((id) => [inAnHour, id]))
+  const file = write('postponed.ndjson', ndjson(posthog.slice(0, 3)))
+  const running = intake(['import', file, '--map', 'posthog', '--bundle', 'com.example.postponed'])
+  t.equal(await Promise.race([running, pause(5_000)]), undefined)
+  await keys.zrem('{intake}:logs:delayed', ...ids)
+  t.match(await running, { code: 0, stderr: /^waiting for workers/ })
 })
 
 t.test('rejected lines have reasons, and the rest is imported', async (t) => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
+import { createBacklogReader, type ReadBacklogs } from '@intake/queue'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis, createReplicaAcks } from '@intake/redis'
 import { pause, plural } from '@intake/runtime'
@@ -85,6 +86,7 @@ async function run(file: string, options: Options): Promise<void> {
     })
     await ask(loaded)
     const producer = createFrameProducer({ sink })
+    const readBacklogs = createBacklogReader({ redis })
     const detail = { map: options.map, file: basename(file) }
     const noteImport = noteOnce(() =>
       ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail })),
@@ -103,11 +105,7 @@ async function run(file: string, options: Options): Promise<void> {
           await producer.add(frame, deadline)
         },
       },
-      untilRoom: () => untilRoom(() => ask(redis.llen('{intake}:logs:wait'))),
-      readNowMs: async () => {
-        const [seconds, microseconds] = await ask(redis.time())
-        return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
-      },
+      untilRoom: () => untilRoom(() => ask(readBacklogs())),
       async onRejected({ line, text }, reason) {
         const entry = `${JSON.stringify({ line, reason, source: text })}\n`
         // The first one replaces the file of an earlier import, or a link that came with the file.
@@ -152,10 +150,13 @@ function createProgressNotes(): ImportOptions['onProgress'] {
   }
 }
 
-/** Workers store what waits; while they do not, nothing more is added. */
-async function untilRoom(countWaiting: () => Promise<number>): Promise<void> {
+/** Workers store what waits; while they do not, nothing more is added. Resolves to Redis's clock. */
+async function untilRoom(readBacklogs: ReadBacklogs): Promise<number> {
   for (let isTold = false; ; isTold = true) {
-    if ((await countWaiting()) < waitingMax) return
+    const backlogs = await readBacklogs()
+    if (backlogs === undefined) throw new UsageError('Redis belongs to no installation.')
+    const { waiting, delayed } = backlogs.queues.logs
+    if (waiting + delayed < waitingMax) return backlogs.nowMs
     if (!isTold) note('waiting for workers to store what is in the queue')
     await pause(pollMs)
   }

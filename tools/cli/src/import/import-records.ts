@@ -29,10 +29,11 @@ export interface ImportOptions {
   rate: number
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   producer: FrameProducer
-  /** Resolves when workers have stored enough of what waits in Redis. */
-  untilRoom: () => Promise<void>
-  /** The clock of Redis, which says when a record arrives. */
-  readNowMs: () => Promise<number>
+  /**
+   * Resolves when workers have stored enough of what waits in Redis, to the clock of Redis, which
+   * says when a record arrives.
+   */
+  untilRoom: () => Promise<number>
   onRejected: (row: SourceRow, reason: string) => Promise<void>
   onProgress: (result: ImportResult, share: number) => void
 }
@@ -60,8 +61,7 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
   let misfits = 0
   const rowsMax = () => (seen < trialRows ? trialRows - seen : Math.min(frameRows, rate))
   for await (const chunk of chunksOf(rows, rowsMax)) {
-    await options.untilRoom()
-    const receivedAtMs = await options.readNowMs()
+    const receivedAtMs = await options.untilRoom()
     const deadline = performance.now() + enqueueTimeoutMs
     const context = { apiKeyId: importKeyId, requestId, receivedAtMs }
     // A frame belongs to one month, which is a partition of the table.
