@@ -105,6 +105,13 @@ t.test('a day of an operator, while ClickHouse is away half of the time', async 
       who,
     )
 
+  const withoutRedis = await intake(['journal', '--json'], { REDIS_URL: 'redis://127.0.0.1:1' })
+  t.match(withoutRedis, {
+    code: 1,
+    stderr: /^Changes that wait in Redis are missing: Redis cannot/,
+  })
+  t.same(JSON.parse(withoutRedis.stdout || '[]'), entries)
+
   const text = JSON.stringify(entries)
   t.notMatch(text, secret)
   t.notMatch(text, person)

@@ -1,5 +1,6 @@
 import { createWaitingEntries, journalActions } from '@intake/access'
 import { readJournal, type StoredEntry } from '@intake/records'
+import type { Redis } from '@intake/redis'
 import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
@@ -32,28 +33,35 @@ without intake leaves none. The details are JSON, without secrets and without pe
 ${actions}`,
     )
     .action(async ({ since = new Date(0), json }: { since?: Date; json?: boolean }) => {
-      const waiting = await withRedis((redis) => createWaitingEntries({ redis }).peek(waitingMax))
-      const rows = waiting.map((row) => JSON.parse(row) as StoredEntry)
-      const [stored] = await Promise.allSettled([
-        withClickHouse((clickhouse) => readJournal(clickhouse, since), {
-          requestTimeoutMs: timeoutMs,
-        }),
-      ])
-      const known = stored.status === 'fulfilled' ? stored.value : []
+      // Redis first: an entry that is moved meanwhile is then found in ClickHouse.
+      const waiting = await withRedis((redis) => readWaiting(redis, since)).catch(asError)
+      const stored = await withClickHouse((clickhouse) => readJournal(clickhouse, since), {
+        requestTimeoutMs: timeoutMs,
+      }).catch(asError)
+      if (waiting instanceof Error && stored instanceof Error) throw waiting
+      const known = stored instanceof Error ? [] : stored
       const ids = new Set(known.map(({ id }) => id))
-      const entries = [
-        ...known,
-        ...rows.filter(({ id, at }) => !ids.has(id) && Date.parse(at) >= since.getTime()),
-      ]
+      const others = waiting instanceof Error ? [] : waiting.filter(({ id }) => !ids.has(id))
+      const entries = [...known, ...others]
       if (json) {
         printJson(entries.map(({ detail, ...entry }) => ({ ...entry, detail: JSON.parse(detail) })))
-      } else if (entries.length === 0 && stored.status === 'fulfilled')
-        note('There are no changes.')
-      else for (const { at, who, action, subject } of entries) printRow([at, action, subject, who])
-      if (stored.status === 'fulfilled') return
-      const { message } = stored.reason as Error
-      throw new UsageError(
-        `ClickHouse does not respond (${message}): these are only the changes that wait in Redis.`,
-      )
+      } else {
+        for (const { at, who, action, subject } of entries) printRow([at, action, subject, who])
+      }
+      if (stored instanceof Error)
+        throw new UsageError(
+          `ClickHouse does not respond (${stored.message}): these are only the changes that wait in Redis.`,
+        )
+      if (waiting instanceof Error)
+        throw new UsageError(`Changes that wait in Redis are missing: ${waiting.message}`)
+      if (!json && entries.length === 0) note('There are no changes.')
     })
+}
+
+const asError = (error: Error) => error
+
+async function readWaiting(redis: Redis, since: Date): Promise<StoredEntry[]> {
+  const rows = await createWaitingEntries({ redis }).peek(waitingMax)
+  const entries = rows.map((row) => JSON.parse(row) as StoredEntry)
+  return entries.filter(({ at }) => Date.parse(at) >= since.getTime())
 }
