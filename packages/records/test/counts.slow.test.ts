@@ -25,6 +25,13 @@ const owner = connect(t)
 const reader = connect(t, { url: server.readerUrl })
 const store = connect(t, { url: server.workerUrl })
 
+/** Removes all records and counts: otherwise each call would count those of earlier tests again. */
+async function empty(): Promise<void> {
+  for (const table of ['logs', 'hours', 'days', 'recounts'])
+    await owner.command(`TRUNCATE TABLE intake.${table}_raw`)
+}
+t.beforeEach(empty)
+
 const insert = (rows: readonly object[]) => insertRows(store, 'logs', rows)
 /** Counts with the rights that a worker has. */
 async function refresh(): Promise<void> {
@@ -448,7 +455,7 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
 t.test('values as names of one application leave the counts of another as they are', async (t) => {
   // Has a fraction of the memory that a reader has, so that a fraction of the attack is enough.
   const small = connect(t, {
-    url: withSettings(server.url, { max_memory_usage: String(128 * 1024 * 1024) }),
+    url: withSettings(server.url, { max_memory_usage: String(32 * 1024 * 1024) }),
   })
   const arrived = '2026-11-27T00:00:00.000Z'
   const at = (n: number) => `2026-11-25T10:00:00.${String(n % 1000).padStart(3, '0')}Z`
@@ -465,26 +472,25 @@ t.test('values as names of one application leave the counts of another as they a
       return evil(n, { params: Object.fromEntries(names.map((name) => [name, 1])) })
     }),
   }
-  let purchases = 0
   for (const [attack, rows] of Object.entries(attacks)) {
+    await empty()
     for (let from = 0; from < rows.length; from += 2_500) {
       await insert(rows.slice(from, from + 2_500))
     }
-    purchases += 5
     const innocent = { received_at: arrived, bundle_identifier: 'com.example.innocent' }
     const purchase = { ...innocent, event: 'purchase' }
     await insert(Array.from({ length: 5 }, (_, n) => event(at(n), purchase)))
-    for (const name of countNames) {
-      const what = `${attack}, ${name}: the other cannot be counted`
-      await refreshCounts({ reader: small, store, name }).catch((error: unknown) =>
-        t.match(error, { name: 'ClickHouseError' }, what),
-      )
-    }
+    const settled = await Promise.allSettled(
+      countNames.map((name) => refreshCounts({ reader: small, store, name })),
+    )
+    const refused = settled.filter((one) => one.status === 'rejected')
+    t.ok(refused.length > 0, `${attack}: the memory is too small`)
+    for (const { reason } of refused) t.match(reason, { name: 'ClickHouseError' })
     const [counted] = await owner.query(
       `SELECT (SELECT sum(events) FROM intake.hours WHERE bundle_identifier = 'com.example.innocent') AS hours,
          (SELECT sum(records) FROM intake.catalogue WHERE bundle_identifier = 'com.example.innocent') AS catalogue`,
     )
-    t.same(counted, { hours: purchases, catalogue: purchases }, attack)
+    t.same(counted, { hours: 5, catalogue: 5 }, attack)
   }
 })
 
