@@ -73,6 +73,31 @@ const segment = Array.from({ length: eventsMax }, (_, n) => ({
   context: { app: { version: '2.1' }, os: { name: 'Android' }, device: { model: 'Pixel' } },
 }))
 
+// The first test: before the others, there are no other records that its purge must count.
+t.test('a purged import is hidden if it is repeated, and not as another attempt', async (t) => {
+  const application = 'com.example.purged'
+  // A purge counts every day again of which there is a record, so these are of few days.
+  const rows = posthog.filter((_, n) => n % 420 < 2)
+  const file = write('purged.ndjson', ndjson(rows))
+  const args = ['import', file, '--map', 'posthog', '--bundle', application]
+  const from = new Date().toISOString()
+  t.match(await intake(args), { code: 0 })
+  await stored()
+  const to = new Date(Date.now() + 1_000).toISOString()
+  const purge = ['purge', '--api-key', 'import', '--from', from, '--to', to, '--yes']
+  const purged = await intake([...purge, '--wait', '0.01'])
+  t.match(purged.code, /^[02]$/, purged.stderr)
+  t.equal(await countOf(application), 0)
+  t.match(await intake(args), { code: 0, stdout: new RegExp(`^${rows.length} records imported`) })
+  await stored()
+  t.equal(await countOf(application), 0, 'tombstones hide the same ids')
+  for (const time of ['first', 'second']) {
+    t.match(await intake([...args, '--attempt', '2']), { code: 0 })
+    await stored()
+    t.equal(await countOf(application), rows.length, time)
+  }
+})
+
 t.test('records are imported when as many replicas have them as gateways wait for', async (t) => {
   const file = write('replicas.ndjson', ndjson(posthog.slice(0, 3)))
   const args = ['import', file, '--map', 'posthog', '--bundle', 'com.example.replicas']
@@ -101,28 +126,6 @@ for (const [map, rows] of [
     t.equal(await countOf(application, 'AND device.version_name IS NULL'), 0)
   })
 }
-
-t.test('a purged import is hidden if it is repeated, and not as another attempt', async (t) => {
-  const application = 'com.example.purged'
-  const file = write('purged.ndjson', ndjson(posthog.slice(0, 200)))
-  const args = ['import', file, '--map', 'posthog', '--bundle', application]
-  const from = new Date().toISOString()
-  t.match(await intake(args), { code: 0 })
-  await stored()
-  const to = new Date(Date.now() + 1_000).toISOString()
-  const purge = ['purge', '--api-key', 'import', '--from', from, '--to', to, '--yes']
-  const purged = await intake([...purge, '--wait', '0.01'])
-  t.match(purged.code, /^[02]$/, purged.stderr)
-  t.equal(await countOf(application), 0)
-  t.match(await intake(args), { code: 0, stdout: /^200 records imported/ })
-  await stored()
-  t.equal(await countOf(application), 0, 'tombstones hide the same ids')
-  for (const time of ['first', 'second']) {
-    t.match(await intake([...args, '--attempt', '2']), { code: 0 })
-    await stored()
-    t.equal(await countOf(application), 200, time)
-  }
-})
 
 t.test('killed at any moment and repeated, it has every event once', async (t) => {
   const application = 'com.example.killed'
