@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createClickHouse } from '@intake/clickhouse'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3, type Service } from '@intake/local'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from './data-dir.ts'
@@ -14,7 +14,6 @@ import { createDataDir } from './data-dir.ts'
  * names. A test that changes the settings of its service starts its own.
  */
 export const ownRedis = (t: Test) => redis.take(t)
-export const ownClickHouse = (t: Test) => clickhouse.take(t)
 export const ownS3 = (t: Test): ReturnType<typeof startS3> => s3.take(t)
 
 /**
@@ -22,6 +21,76 @@ export const ownS3 = (t: Test): ReturnType<typeof startS3> => s3.take(t)
  */
 export function keepServices(owner: Owner): void {
   for (const pool of [redis, clickhouse, s3]) pool.keep(owner)
+}
+
+export async function ownClickHouse(t: Test): Promise<ClickHouseService> {
+  const server = await clickhouse.take(t)
+  if (prepared.delete(server)) await withOwner(server, dropAll)
+  return server
+}
+
+/**
+ * Like `ownClickHouse`, but with the tables that `prepare` creates, which are empty. If an earlier
+ * test has prepared the server under the same name, and left the tables as they were, `prepare` is
+ * not called.
+ */
+export async function ownPreparedClickHouse(
+  t: Test,
+  options: { name: string; prepare: (owner: ClickHouse) => Promise<unknown> },
+): Promise<ClickHouseService> {
+  const { name, prepare } = options
+  const server = await clickhouse.take(t)
+  if (prepared.get(server)?.name === name) return server
+  const wasPrepared = prepared.delete(server)
+  await withOwner(server, async (owner) => {
+    if (wasPrepared) await dropAll(owner)
+    await prepare(owner)
+    prepared.set(server, { name, objects: await describeObjects(owner) })
+  })
+  return server
+}
+
+type ClickHouseService = Awaited<ReturnType<typeof startClickHouse>>
+
+/** The servers that have empty tables, and what `describeObjects` says about these tables. */
+const prepared = new Map<Service, { name: string; objects: string }>()
+
+async function withOwner(server: Service, work: (owner: ClickHouse) => Promise<void>) {
+  const owner = createClickHouse({ url: server.url })
+  try {
+    await work(owner)
+  } finally {
+    await owner.close()
+  }
+}
+
+/** All tables, views and functions, as they are defined. */
+async function describeObjects(owner: ClickHouse): Promise<string> {
+  const objects = await owner.query(
+    `SELECT * FROM (
+       SELECT name, create_table_query AS definition FROM system.tables WHERE database = 'intake'
+       UNION ALL
+       SELECT name, create_query AS definition FROM system.functions WHERE origin = 'SQLUserDefined'
+     ) ORDER BY name`,
+  )
+  return JSON.stringify(objects)
+}
+
+/** `migrate` needs to know what it has applied. */
+async function truncateAll(owner: ClickHouse): Promise<void> {
+  const filled = await owner.query<{ name: string }>(
+    `SELECT name FROM system.tables
+     WHERE database = 'intake' AND total_rows > 0 AND name != 'schema_migrations'`,
+  )
+  for (const { name } of filled) await owner.command(`TRUNCATE TABLE intake.${name} SYNC`)
+}
+
+async function dropAll(owner: ClickHouse): Promise<void> {
+  const named = await owner.query<{ name: string }>(
+    "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined'",
+  )
+  await owner.command('DROP DATABASE IF EXISTS intake SYNC')
+  for (const { name } of named) await owner.command(`DROP FUNCTION IF EXISTS ${name}`)
 }
 
 const redis = createPool({
@@ -36,16 +105,14 @@ const redis = createPool({
 const clickhouse = createPool({
   // Tests wait for this server. With its usual low priority, it would hardly run on a busy machine.
   start: (dataDir) => startClickHouse({ dataDir, port: 0, niceness: 0 }),
-  async empty({ url }) {
-    const client = createClickHouse({ url })
-    await client.command('SYSTEM START MERGES')
-    const named = await client.query<{ name: string }>(
-      "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined'",
-    )
-    await client.command('DROP DATABASE IF EXISTS intake SYNC')
-    for (const { name } of named) await client.command(`DROP FUNCTION IF EXISTS ${name}`)
-    await client.close()
-  },
+  empty: (server) =>
+    withOwner(server, async (owner) => {
+      await owner.command('SYSTEM START MERGES')
+      if (prepared.get(server)?.objects === (await describeObjects(owner)))
+        return truncateAll(owner)
+      prepared.delete(server)
+      return dropAll(owner)
+    }),
 })
 
 const s3 = createPool({

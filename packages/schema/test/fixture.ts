@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
-import { ownClickHouse } from '@intake/test-kit/own-services'
+import { ownPreparedClickHouse } from '@intake/test-kit/own-services'
 import {
   ClickHouseError,
   type ClickHouse,
@@ -19,10 +19,14 @@ import { migrate } from '../src/index.ts'
  * @param options.timeZone time zone of the server
  */
 export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
-  const server = timeZone === 'UTC' ? await ownClickHouse(t) : await startIn(t, timeZone)
+  const prepare = (clickhouse: ClickHouse) => migrate({ clickhouse })
+  const server =
+    timeZone === 'UTC'
+      ? await ownPreparedClickHouse(t, { name: 'migrated', prepare })
+      : await startIn(t, timeZone)
   const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) =>
     openClickHouse(t, { url: server.url, ...options })
-  await migrate({ clickhouse: connect(t) })
+  if (timeZone !== 'UTC') await prepare(connect(t))
   return { server, connect }
 }
 

@@ -14,13 +14,14 @@ import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { addDeadLetter } from '@intake/records'
 import type { Redis } from '@intake/redis'
 import { systemClock } from '@intake/runtime'
+import { migrate } from '@intake/schema'
 import { setUp } from '@intake/schema/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { openStore } from '@intake/test-kit/open-store'
-import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
+import { ownPreparedClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, insertRows, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { createIntake, type CommandResult } from './in-process.ts'
 
@@ -104,14 +105,31 @@ export async function startServices(
   const dataDir = createDataDir(t)
   const [redis, server, s3] = await (unshared
     ? startUnshared(t, { dataDir, timeZone })
-    : Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)]))
+    : Promise.all([
+        ownRedis(t),
+        ownPreparedClickHouse(t, { name: 'shows all rows', prepare: prepareTables }),
+        ownS3(t),
+      ]))
+  const clickhouse = openClickHouse(t, { url: server.url })
+  if (unshared) await prepareTables(clickhouse)
   await setUp({
     redisUrl: redis.url,
     clickhouseUrl: server.url,
     s3: { endpoint: s3.url, ...bucket },
     acceptEmptyRedis: false,
   })
-  const clickhouse = openClickHouse(t, { url: server.url })
+  const objects = openStore(t, s3.url)
+  const keys = openRedis(t, redis)
+
+  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+  const intake = createIntake({ cwd: dataDir, env: endpoints })
+  const clients = { clickhouse, objects, keys, intake }
+  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clients) }
+}
+
+/** Creates tables in which every inserted row can be counted, and found in files. */
+async function prepareTables(clickhouse: ClickHouse): Promise<void> {
+  await migrate({ clickhouse })
   for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
   // Stops merges, so that every inserted row can be counted.
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
@@ -124,13 +142,6 @@ export async function startServices(
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }
-  const objects = openStore(t, s3.url)
-  const keys = openRedis(t, redis)
-
-  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
-  const intake = createIntake({ cwd: dataDir, env: endpoints })
-  const clients = { clickhouse, objects, keys, intake }
-  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clients) }
 }
 
 async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
