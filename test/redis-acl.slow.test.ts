@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
+import type { ClickHouse } from '@intake/clickhouse'
 import { readOldestQueued, registerShard } from '@intake/queue'
+import { migrate } from '@intake/schema'
 import { startApp } from '@intake/test-kit/app'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { openRedis } from '@intake/test-kit/open-redis'
+import { keepServices, ownPreparedClickHouse, ownS3 } from '@intake/test-kit/own-services'
 import { postFeedback, postLog } from '@intake/test-kit/post'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
@@ -18,6 +20,7 @@ import { createIntake } from '../tools/cli/test/in-process.ts'
 const acl = readFileSync(new URL('../deploy/redis/users.acl', import.meta.url), 'utf8')
 const apiKey = 'acl-key-0123456789abcdef'
 
+keepServices(t)
 const dataDir = createDataDir(t)
 const aclFile = join(dataDir, 'users.acl')
 writeFileSync(
@@ -60,11 +63,9 @@ async function useIt(
 ): Promise<void> {
   const folder = createDataDir(t)
   const admins = servers.map((server) => openRedis(t, server))
-  const [clickhouse, s3] = await Promise.all([
-    startClickHouse({ dataDir: join(folder, 'clickhouse'), port: 0 }),
-    startS3({ dataDir: join(folder, 's3'), port: 0 }),
-  ])
-  t.teardown(() => Promise.all([clickhouse.stop(), s3.stop()]))
+  const prepare = (clickhouse: ClickHouse) => migrate({ clickhouse })
+  const clickhouse = await ownPreparedClickHouse(t, { name: 'migrated', prepare })
+  const s3 = await ownS3(t)
   const [port] = (await freePorts(1)) as [number]
   const gateway = `http://127.0.0.1:${port}`
   const envOf = (user: string) => ({
@@ -120,7 +121,9 @@ async function useIt(
   )
   ids.push(await idOf(postFeedback(target, { text: 'acl' }, { record: device })))
   const untilStored = (id: string) =>
-    until('it is stored', async () => (await intake('trace', id)).output.startsWith('stored'))
+    until('it is stored', async () => (await intake('trace', id)).output.startsWith('stored'), {
+      everyMs: 500,
+    })
   for (const id of ids.slice(-2)) await untilStored(id)
 
   // A record that is added to a paused queue waits until the queue is resumed.

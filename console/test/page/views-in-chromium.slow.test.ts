@@ -82,8 +82,7 @@ if (browser !== undefined) {
       // Dark colors change only the contrast, and a narrow window only the sizes.
       for (const [width, colorScheme, runOnly] of [
         [1280, 'light', ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']],
-        [1280, 'dark', ['color-contrast']],
-        [360, 'light', ['target-size']],
+        [360, 'dark', ['color-contrast', 'target-size']],
       ] as const) {
         await tab.setViewportSize({ width, height: 800 })
         await tab.emulateMedia({ colorScheme })

@@ -9,7 +9,7 @@ import { jsonGenerator } from '../../schema/test/json-generator.ts'
 const { server, connect } = await startServer(t)
 const clickhouse = connect(t)
 const { PROPERTY_RUNS = '1', PROPERTY_SEED = '57' } = process.env
-const cases = Math.ceil(250 * Number(PROPERTY_RUNS))
+const cases = Math.ceil(100 * Number(PROPERTY_RUNS))
 
 const describeTable = (table: RawTable) =>
   clickhouse.query<DescribedColumn>(`DESCRIBE TABLE ${rawTables[table].name}`)

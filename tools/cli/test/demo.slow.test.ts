@@ -55,10 +55,11 @@ t.test('intake demo against npm start, and its removal', async (t) => {
       'SELECT toUInt32(countIf(length(attachments) = 1)) AS n FROM intake.feedback',
     )
     t.ok(pictures!.n >= 3)
-    await until('the e-mail address is noticed', async () => {
+    const isNoticed = async () => {
       await intake(['catalogue', 'refresh'])
       return (await query(`SELECT 1 FROM intake.warnings WHERE path LIKE '%to%'`)).length > 0
-    })
+    }
+    await until('the e-mail address is noticed', isNoticed, { everyMs: 1_000 })
   })
 
   await t.test('--live goes on until a signal', async (t) => {

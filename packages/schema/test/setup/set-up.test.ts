@@ -26,6 +26,14 @@ const options = {
 }
 const store = createApiKeyStore({ redis })
 
+const refusalOf = (changes: Partial<typeof options>): Promise<Error> =>
+  setUp({ ...options, ...changes }).then(
+    () => t.fail('it must be refused') as never,
+    (failure: Error) => failure,
+  )
+/** Waits 20 seconds for Redis, during the other tests. */
+const withoutRedis = refusalOf({ redisUrl: 'redis://x:y@127.0.0.1:1' })
+
 t.test('two concurrent setups create one installation; later ones change nothing', async (t) => {
   await Promise.all([setUp(options), setUp(options)])
   t.same(await setUp(options), { applied: [], waiting: [] })
@@ -138,23 +146,19 @@ t.test('tables of another version are refused in one sentence with instructions'
 
 t.test('a service that cannot be used is refused with the setting that corrects it', async (t) => {
   const withPassword = (url: string) => url.replace(/:[^:@/]*@/, ':WrOnG@')
-  const unreachable = {
-    clickhouseUrl: 'http://intake:x@127.0.0.1:1',
-    redisUrl: 'redis://x:y@127.0.0.1:1',
-  }
+  t.match(await withoutRedis, {
+    name: 'SetupError',
+    message: /ECONNREFUSED.*: check REDIS_URL\.$/,
+  })
   await redis.config('SET', 'maxmemory', '100kb')
   t.teardown(() => redis.config('SET', 'maxmemory', '0'))
   for (const [wrong, message] of [
     [{ clickhouseUrl: withPassword(clickhouseServer.url) }, /516 .* correct CLICKHOUSE_URL\.$/],
-    [{ clickhouseUrl: unreachable.clickhouseUrl }, /ECONNREFUSED.* correct CLICKHOUSE_URL\.$/],
+    [{ clickhouseUrl: 'http://intake:x@127.0.0.1:1' }, /ECONNREFUSED.* correct CLICKHOUSE_URL\.$/],
     [{ redisUrl: withPassword(redisServer.url) }, /accept the user and password in REDIS_URL\.$/],
-    [{ redisUrl: unreachable.redisUrl }, /ECONNREFUSED.*: check REDIS_URL\.$/],
     [{}, /raise its maxmemory \(REDIS_MAXMEMORY of npm start\)\.$/],
   ] as const) {
-    const error: Error = await setUp({ ...options, ...wrong }).then(
-      () => t.fail('it must be refused'),
-      (failure) => failure,
-    )
+    const error = await refusalOf(wrong)
     t.match(error, { name: 'SetupError', message })
     t.notMatch(error.message, 'WrOnG')
   }
