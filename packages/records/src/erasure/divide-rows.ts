@@ -18,16 +18,16 @@ export async function divideRows(
 ): Promise<string[]> {
   const ranges = await clickhouse.query<{ first: number; last: number; rows: number }>(
     `SELECT min(hour) AS first, max(hour) AS last, sum(hour_rows) AS rows
-     FROM (SELECT hour, hour_rows,
-             intDiv(sum(hour_rows) OVER (ORDER BY hour) - hour_rows, ${rowsMax}) AS place
+     FROM (SELECT hour, hour_rows, sum(hour_rows) OVER (ORDER BY hour) AS sum_rows
            FROM (SELECT ${hourOf('time')} AS hour, count() AS hour_rows
                  FROM intake.${table} WHERE ${sql} GROUP BY hour))
-     GROUP BY place ORDER BY place`,
+     GROUP BY intDiv(sum_rows - hour_rows, ${rowsMax}), intDiv(sum_rows, ${rowsMax})
+     ORDER BY first`,
     params,
   )
   return ranges.flatMap(({ first, last, rows }) => {
     const range = `time >= ${instant(first)} AND time < ${instant(last + 1)}`
-    // One hour may have any number of rows, and one millisecond too.
+    // One hour may have any number of rows, and one millisecond too. Such an hour is a range.
     const parts = Math.ceil(rows / rowsMax)
     if (parts === 1) return [range]
     return Array.from({ length: parts }, (_, k) => `${range} AND cityHash64(id) % ${parts} = ${k}`)
