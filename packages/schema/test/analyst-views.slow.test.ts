@@ -172,7 +172,10 @@ t.test('doctor finds rights that are not those of the definition', async (t) => 
     )
   }
   t.match(found, 'the right of intake_whole-definer to SELECT ON intake.pseudonym_key is missing')
-  t.notOk(await defineAnalyst(owner, { ...wider, name: 'nobody' }), 'users are missing')
+  const nobody = { ...wider, name: 'nobody' }
+  t.notOk(await defineAnalyst(owner, nobody), 'users are missing')
+  await owner.command('DROP DATABASE IF EXISTS intake_nobody')
+  t.same(await findAnalystDifferences(owner, nobody), ['analyst nobody: everything is missing'])
   t.ok(await defineAnalyst(owner, whole))
 })
 

@@ -33,6 +33,7 @@ export async function findAnalystDifferences(
     servers.flatMap(({ at }) => facts.map(([fact, sql]) => [fact + at, sql] as const)),
   )
   const actual = await readFacts(clickhouse, analyst)
+  if (actual.size === 0) return [`analyst ${analyst.name}: everything is missing`]
   const compared = [...new Set([...expected.keys(), ...actual.keys()])].map(async (fact) => {
     const [wanted, found] = [expected.get(fact), actual.get(fact)]
     if (found === undefined) return [`${fact} is missing`]
