@@ -41,6 +41,7 @@ export async function findAnything(
   }
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
     FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
+  const ofUser = `time >= now('UTC') - INTERVAL 30 DAY AND unique_user_id = {text:String} AND ${where}`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`
   const groups = await Promise.all([
     read(`SELECT 'event' AS kind, bundle_identifier AS application, ${cutName('one')} AS event,
@@ -57,9 +58,10 @@ export async function findAnything(
         WHERE param != '' AND ${where} AND ${contains('param')})
       GROUP BY application, event, name`),
     read(`SELECT 'user' AS kind, bundle_identifier AS application, '' AS event,
-        {text:String} AS name, count() AS events
-      FROM intake.logs
-      WHERE time >= now('UTC') - INTERVAL 30 DAY AND unique_user_id = {text:String} AND ${where}
+        {text:String} AS name, sum(number) AS events
+      FROM (
+        SELECT bundle_identifier, 1 AS number FROM intake.logs WHERE ${ofUser}
+        UNION ALL SELECT bundle_identifier, 0 FROM intake.feedback WHERE ${ofUser})
       GROUP BY application`),
   ])
   const found = groups.flat()

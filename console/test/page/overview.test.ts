@@ -198,4 +198,10 @@ t.test('the box finds users whose ids are UUIDs or e-mail addresses', async (t) 
   }
   const { text } = await view(url, '/search?q=eve@example.com')
   t.match(text, 'href="/feedback?text=eve%40example.com"')
+
+  // One who has sent feedback, but no event.
+  const own = { bundle_identifier: 'com.example.users', unique_user_id: 'mallory' }
+  await insert('feedback', [feedbackRow({ ...atTime(ago(hour)), ...own })])
+  const { text: found } = await view(url, '/search?q=mallory')
+  t.match(found, 'href="/feedback?app=com.example.users&#38;period=30d&#38;user=mallory"')
 })

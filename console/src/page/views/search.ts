@@ -53,14 +53,11 @@ const matchList = (matches: readonly Match[]): Html | undefined =>
     }),
   )
 
-function pathOf({ kind, application, event, name }: Match): string {
+function pathOf({ kind, application, event, name, events }: Match): string {
   if (kind === 'application') return applicationPath(application)
-  const period = '30d' as const
-  return listPath('logs', {
-    application,
-    period,
-    ...(kind === 'user' ? { user: name } : { event }),
-  })
+  const search = { application, period: '30d' } as const
+  if (kind !== 'user') return listPath('logs', { ...search, event })
+  return listPath(events === 0 ? 'feedback' : 'logs', { ...search, user: name })
 }
 
 export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
