@@ -15,20 +15,10 @@ const withoutIcons = oat.replaceAll(
   '',
 )
 
-/** Removes what CSS does not need: comments, and some white space, semicolons and zeros. */
-const minify = (css: string): string =>
-  css
-    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,>]) ?/g, '$1')
-    .replaceAll(': ', ':')
-    .replaceAll(';}', '}')
-    .replaceAll(/(?<=[\s:,(-])0\./g, '.')
-
 export const stylesheet = asset(
   'page.css',
   'text/css; charset=utf-8',
-  `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../../assets/page.css', import.meta.url)))}`,
+  `/* Oat 0.6.1, MIT, github.com/knadh/oat */${withoutIcons}${read(new URL('../../assets/page.css', import.meta.url))}`,
 )
 export const keysScript = script('keys.js')
 export const liveScript = script('live.js')
