@@ -48,11 +48,10 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/** The events of the record's device nearest to it, `rowsMax` on each side, newest first. */
+/** The events of the record's device nearest to it, newest first. */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,
-  rowsMax: number,
 ): Promise<{ before: EventSummary[]; after: EventSummary[] }> {
   const moment = Date.parse(isoTime(head.time))
   const search: Search = { application: head.bundle_identifier, device: head.device_uuid }
@@ -63,12 +62,13 @@ export async function listEventsAround(
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
       // One of the rows may be the record itself.
-      rowsMax: rowsMax + 1,
-      read: (window, max) =>
-        readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
+      rowsMax: eventsAroundMax + 1,
+      read: (window, rowsMax) =>
+        readWindow(reader, 'logs', { search, window, rowsMax, ascending: forwards }),
     })
   const [before, after] = await Promise.all([of(false), of(true)])
-  const others = (rows: EventSummary[]) => rows.filter(({ id }) => id !== head.id).slice(0, rowsMax)
+  const others = (rows: EventSummary[]) =>
+    rows.filter(({ id }) => id !== head.id).slice(0, eventsAroundMax)
   return { before: others(before.rows), after: others(after.rows).toReversed() }
 }
 

@@ -100,9 +100,8 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           if (typed !== undefined) return { path: `${pathOf(request)}?${typed}` }
           const params = request.params as Record<string, string>
           const applications = await knownApplications()
-          const { url } = request
-          const chosen = { app: chosenApplication(query, params), applications, url }
-          const header = readHeader(state, chosen)
+          const chosen = { app: chosenApplication(query, params), applications }
+          const header = readHeader(state, { ...chosen, path: pathOf(request), query })
           const making = make({ query, params, reply, header })
           return isUrgent || !isAway(header) ? making : unlessAway(making)
         })

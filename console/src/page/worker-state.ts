@@ -44,7 +44,8 @@ export interface Header {
   /** The application to which the reader has limited all views; undefined: all applications. */
   app: string | undefined
   applications: readonly string[]
-  url: string
+  path: string
+  query: URLSearchParams
 }
 
 export interface Freshness {
@@ -58,9 +59,10 @@ const lateMs = 75_000
 
 export function readHeader(
   state: WorkerState,
-  { app, applications = [], url = '/' }: Partial<Pick<Header, 'app' | 'applications' | 'url'>> = {},
-  nowMs = Date.now(),
+  request: Partial<Pick<Header, 'app' | 'applications' | 'path' | 'query'>> = {},
 ): Header {
+  const { app, applications = [], path = '/', query = new URLSearchParams() } = request
+  const nowMs = Date.now()
   const freshnessOf = (kind: RecordKind): Freshness => {
     const visibleUntilMs = state.visibleUntilMs(kind)
     const isLate = visibleUntilMs !== undefined && nowMs - visibleUntilMs > lateMs
@@ -74,6 +76,7 @@ export function readHeader(
     noThumbnails: state.noThumbnails(),
     app,
     applications,
-    url,
+    path,
+    query,
   }
 }

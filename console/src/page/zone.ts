@@ -53,15 +53,15 @@ export function localTime(time: number | string): string {
   return `${printed}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
-export function zoneLabel(nowMs = Date.now()): string {
+export function zoneLabel(ms: number): string {
   const format = { timeZone: zoneName(), timeZoneName: 'longOffset' } as const
-  const parts = new Intl.DateTimeFormat('en', format).formatToParts(nowMs)
+  const parts = new Intl.DateTimeFormat('en', format).formatToParts(ms)
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
   return offset.replace(/^GMT(?:\+00:00)?/, 'UTC').replace('-', '−')
 }
 
-export function clockTime(ms: number, nowMs = Date.now()): string {
+export function clockTime(ms: number): string {
   const printed = localTime(ms).slice(0, 19)
-  const isToday = printed.slice(0, 10) === localTime(nowMs).slice(0, 10)
+  const isToday = printed.slice(0, 10) === localTime(Date.now()).slice(0, 10)
   return isToday ? printed.slice(11) : printed
 }

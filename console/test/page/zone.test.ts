@@ -99,5 +99,7 @@ t.test('a view says its zone, keeps it, and refuses one that does not exist', as
   )
   const kept = await fetch(`${url}/events`, { headers: { cookie: cookie.split(';')[0] ?? '' } })
   t.match(await kept.text(), /UTC\+05:45[^]*Times are in Asia\/Kathmandu, or in/)
+  const { text } = await view(url, '/events?event=what?&tz=UTC')
+  t.equal(text.split('name="event" value="what?"').length, 3, 'also in the field of the zone')
   t.match(await view(url, '/events?tz=Mars'), { status: 400, text: 'such as Europe/Berlin' })
 })

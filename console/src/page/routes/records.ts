@@ -4,7 +4,7 @@ import { findById, findByOtherId } from '../find-records.ts'
 import { findAnything } from '../find-anything.ts'
 import { readHowOften } from '../how-often.ts'
 import type { Html } from '../html.ts'
-import { eventsAroundMax, listEventsAround, listRecords } from '../list-records.ts'
+import { listEventsAround, listRecords } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
 import { readExact, readPageNumber, readText, requireUuid } from '../search.ts'
 import { deadLetterList } from '../views/dead-letter-list.ts'
@@ -37,7 +37,7 @@ export function recordRoutes({ reader, counts, state, sign, view }: ViewContext)
         return foundList(header, { feedback: nothing, logs: nothing, [kind]: { ...nothing, rows } })
       }
       const [around, names, howOften] = await Promise.all([
-        listEventsAround(reader, record.columns, eventsAroundMax),
+        listEventsAround(reader, record.columns),
         state.keyNames(),
         kind === 'logs' ? unlessClickHouseFails(readHowOften(reader, record)) : undefined,
       ])

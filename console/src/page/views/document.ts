@@ -77,9 +77,8 @@ export const textField = (name: string, placeholder: string, more?: Html): Html 
 export const hiddenFields = (fields: readonly (readonly [name: string, value: string])[]): Html[] =>
   fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
 
-function zoneForm({ url }: Header): Html {
-  const [path = '/', query = ''] = url.split('?', 2)
-  const fields = [...new URLSearchParams(query)].filter(([name]) => name !== 'tz')
+function zoneForm({ path, query }: Header): Html {
+  const fields = [...query].filter(([name]) => name !== 'tz')
   const other = zoneName() === 'UTC' ? 'Europe/Berlin' : 'UTC'
   return html`<form class="zone" action="${path}">
     <label for="tz">Times are in ${zoneName()}, or in</label>${textField('tz', other)}

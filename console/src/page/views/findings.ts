@@ -23,9 +23,8 @@ export function findingList(options: {
   const { header, data, budgets } = options
   const { findings, countedAtMs, isExact } = data
   const status = withApp('/status', header.app)
-  const query = new URLSearchParams(header.url.split('?', 2)[1])
-  const isWhole = query.has('all')
-  const whole = `?${new URLSearchParams([...query, ['all', '']]).toString()}`
+  const isWhole = header.query.has('all')
+  const whole = `?${new URLSearchParams([...header.query, ['all', '']]).toString()}`
   function about<One>(
     found: readonly One[],
     print: (one: One) => [href: string, link: HtmlValue, rest: HtmlValue],
