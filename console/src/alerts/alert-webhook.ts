@@ -1,7 +1,7 @@
 import { alertWebhook, FinalDeliveryError, parseAlertDeliveryId } from '@intake/queue/consume'
 import type { StoredAlert } from '../webhook/forms/alert.ts'
 import { writeAlert } from '../webhook/forms/index.ts'
-import { startWebhook, type WebhookOptions } from '../webhook/start-webhook.ts'
+import { NotVisibleError, startWebhook, type WebhookOptions } from '../webhook/start-webhook.ts'
 
 /** Sends a request for each change of an alert that `startAlerts` announces. */
 export function startAlertWebhook(options: WebhookOptions): { close(): Promise<void> } {
@@ -21,7 +21,8 @@ export function startAlertWebhook(options: WebhookOptions): { close(): Promise<v
          ORDER BY change DESC LIMIT 1`,
         { id: alertId, ...(change !== undefined && { change }) },
       )
-      if (alert === undefined) throw new Error('the alert is not visible: it was not evaluated yet')
+      if (alert === undefined)
+        throw new NotVisibleError('the alert is not visible: it was not evaluated yet')
       const isTest = change === undefined
       const { bundle_identifier: bundle } = alert
       return { bundle, write: (receiver) => writeAlert(alert, { ...receiver, pageUrl, isTest }) }

@@ -2,7 +2,7 @@ import { feedbackWebhook } from '@intake/queue/consume'
 import { countOutcomes, type Registry } from '@intake/runtime/process'
 import { writeFeedback } from './forms/index.ts'
 import { readFeedback } from './read-feedback.ts'
-import { startWebhook, type WebhookOptions } from './start-webhook.ts'
+import { NotVisibleError, startWebhook, type WebhookOptions } from './start-webhook.ts'
 
 /**
  * Feedback may be invisible because a replica lags. If it is still not visible after this many
@@ -33,7 +33,8 @@ export function startFeedbackWebhook(
     async read(id, attempt) {
       const feedback = await readFeedback(reader, id)
       if (feedback === undefined) {
-        if (attempt < invisibleAttemptsMax) throw new Error('the feedback is not visible yet')
+        if (attempt < invisibleAttemptsMax)
+          throw new NotVisibleError('the feedback is not visible yet')
         count('erased')
         return undefined
       }

@@ -14,9 +14,12 @@ export interface WebhookOptions {
   redis: Redis
   log: Logger
   onError: (error: Error) => void
-  /** Called when an attempt fails, except when ClickHouse cannot be read, or a request is given up. */
+  /** Called when the receiver fails, or a request is given up. */
   onFailed: (detail: string) => void
 }
+
+/** What a request is about is not visible in ClickHouse yet, or no longer. */
+export class NotVisibleError extends Error {}
 
 /** What a request says, in the form of its receiver. */
 export interface Outgoing {
@@ -61,8 +64,8 @@ export function startWebhook(
     },
     onFailed({ id, attempt, isLast, error: err }) {
       count(isLast ? 'given_up' : 'failed')
-      // A failed read from ClickHouse does not mean that the receiver has a problem.
-      if (isLast || !(err instanceof ClickHouseError)) {
+      // What ClickHouse cannot show, or does not show yet, is no problem of the receiver.
+      if (isLast || !(err instanceof ClickHouseError || err instanceof NotVisibleError)) {
         onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
       }
       if (isLast) log.error({ err, id, attempt, help }, options.givenUp)

@@ -232,7 +232,7 @@ t.test('a receiver that hangs delays neither new deliveries nor the close', asyn
 t.test('an erased feedback is not sent; one that is not visible yet is', async (t) => {
   const { url, received } = await startReceiver(t)
   const reads = new Map<string, number>()
-  const { webhook, metrics } = await start(t, {
+  const { webhook, failed, metrics } = await start(t, {
     receivers: [{ url }],
     delaysMs: [1, 1, 1],
     rows(id) {
@@ -248,6 +248,7 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
     return /outcome="erased"} 1/.test(counts) && /outcome="delivered"} 1/.test(counts)
   })
   t.same(signedIds(t, received), [idOf(2)])
+  t.same(failed, [], 'neither is a problem of the receiver')
 })
 
 t.test('ClickHouse that does not respond is no problem of the receiver', async (t) => {
