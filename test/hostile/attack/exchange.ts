@@ -55,14 +55,18 @@ function isWhole(text: string): boolean {
 
 /**
  * What came of the requests: how many got each status; for how many the connection closed without a
- * response (`lost`); how many had none when the timeout expired (`silent`). `broken` is the number of
- * responses 5xx, except 503. No request should get such a response.
+ * response (`lost`); how many had none when the timeout expired (`silent`), or when the attack ended
+ * (`unended`). `broken` is the number of responses 5xx, except 503. No request should get such a
+ * response.
  */
-export type Tally = Record<'sent' | 'broken' | 'lost' | 'silent' | 'slowestMs', number> &
+export type Tally = Record<
+  'sent' | 'broken' | 'lost' | 'silent' | 'unended' | 'slowestMs',
+  number
+> &
   Record<number, number>
 
 export function createTally() {
-  const tally: Tally = { sent: 0, broken: 0, lost: 0, silent: 0, slowestMs: 0 }
+  const tally: Tally = { sent: 0, broken: 0, lost: 0, silent: 0, unended: 0, slowestMs: 0 }
   return {
     tally,
     /** Must be called when a request is sent. */

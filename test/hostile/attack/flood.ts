@@ -54,8 +54,7 @@ export async function flood(
       onStatus?.(response.statusCode)
       end({ status: response.statusCode, ms: ms(), silent: false })
     } catch {
-      // A request that was aborted because the attack ended has no outcome to count.
-      if (signal.aborted) return
+      if (signal.aborted) return void tally.unended++
       end({ status: 0, ms: ms(), silent: ms() >= timeoutMs })
       await wait(100, signal)
     }
