@@ -118,11 +118,12 @@ t.test('filters choose by application, event, device, user and key', async (t) =
     { key: 'key-9' },
     { bundle: 'com.example.filter', key: 'key-9', event: 'wanted' },
   ]
-  for (const filter of filters) {
+  const followed = filters.map(async (filter) => {
     const { shown } = await follow({ since: start, records: 1, filter })
     const events = shown.map((one) => one.event)
     t.same(events, ['wanted'], JSON.stringify(filter))
-  }
+  })
+  await Promise.all(followed)
 })
 
 t.test('events of one batch are shown in the order in which they happened', async (t) => {
