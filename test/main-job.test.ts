@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { deviceFields } from '@intake/contract'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { isCurl, startStack, type RunningStack } from '@intake/test-kit/running-stack'
+import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
 import { lowest } from '@intake/test-kit/lowest'
 import { s3Client } from '@intake/test-kit/s3-client'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
@@ -109,27 +109,6 @@ t.test('a stack stores what is sent to it', async (t) => {
       FEEDBACK_WEBHOOK_URL: receiver.url,
       FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
     },
-  })
-
-  t.test('every printed curl line works unchanged', async (t) => {
-    const responses = await Promise.all(
-      stack.lines
-        .filter(isCurl)
-        .map(async (curl) => (await run('sh', ['-c', `${curl} -s --fail-with-body`])).stdout),
-    )
-    // The result of the fourth line, a query, is not checked: it depends on which records are
-    // visible.
-    const [log, batch, feedback, ...others] = responses
-    t.match(log, '"Log successfully created"')
-    t.match(batch, '"accepted":2,"rejected":0')
-    t.match(feedback, '"Feedback successfully created"')
-    t.equal(others.length, 1)
-
-    const ids = (response = '') => response.match(/(?<="id":")[^"]+/g)
-    const batchLine = stack.lines.filter(isCurl)[1]!
-    const { stdout: again } = await run('sh', ['-c', `${batchLine} -s --fail-with-body`])
-    t.equal(ids(batch)?.length, 2)
-    t.same(ids(again), ids(batch), 'a retry returns the same records')
   })
 
   t.test('the lines of backup.md for ClickHouse work unchanged', async (t) => {

@@ -85,5 +85,3 @@ export function readEndpoints(dataDir: string): Endpoints {
   if (endpoints === undefined) throw new Error(`no stack runs on ${dataDir}`)
   return endpoints
 }
-
-export const isCurl = (line: string) => line.trimStart().startsWith('curl ')

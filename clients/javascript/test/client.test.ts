@@ -113,21 +113,6 @@ t.test('a clock that is wrong by days is corrected for events that were never se
   ])
 })
 
-t.test('ids that a wrong clock put out of range are lost only with an open attempt', async (t) => {
-  for (const first of ['lost', undefined] as const) {
-    const host = createHost()
-    host.ahead = 3 * dayMs
-    const client = host.start()
-    // The gateway does not get this request, but the client cannot know that.
-    if (first) host.server.faults.push('unreachable')
-    client.log('tap')
-    await host.time.advance(60_000)
-    const others = [...host.server.rows.values()].filter(({ event }) => event === 'tap').length
-    t.equal(others, first ? 0 : 1)
-    t.same(client.stats().dropped, first ? { expired: 1 } : {})
-  }
-})
-
 t.test('the oldest log events give way, feedback never', async (t) => {
   const host = createHost()
   const client = host.start({ storageEventsMax: 100 })
