@@ -94,6 +94,22 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
   const events = allIn(text, /<a\s+href="\/events\/[^>]*><bdi>(.*?)<\/bdi><\/a/g)
   t.same(events, ['long before', 'before', 'later'])
 
+  await t.test('no link forgets the application that the reader has chosen', async (t) => {
+    for (const path of [`/feedback/${id}`, '/feedback', '/events', '/dead-letters']) {
+      const { text: limited } = await view(url, `${path}?app=${application}`)
+      const links = linksIn(limited.slice(limited.indexOf('<main')), path)
+      t.same(
+        links.filter(
+          (link) =>
+            /^.(?!help|attachments|applications)/.test(link) &&
+            !link.includes(`app=${application}`),
+        ),
+        [],
+        path,
+      )
+    }
+  })
+
   await t.test('it is found by its id and by its request_id', async (t) => {
     const byId = await fetch(`${url}/search?q=${id.toUpperCase()}`, { redirect: 'manual' })
     t.equal(byId.status, 303)

@@ -100,7 +100,7 @@ const shownColumns = new Set(
   event params text email attachments attachment_count`.split(/\s+/),
 )
 
-function who({ found, names }: RecordOptions): Html {
+function who({ header: { app }, found, names }: RecordOptions): Html {
   const { kind, columns } = found.record
   const { time, bundle_identifier, country } = columns
   const device = (columns['device'] ?? {}) as Record<string, unknown>
@@ -115,21 +115,24 @@ function who({ found, names }: RecordOptions): Html {
     'Record',
     html`${facts([
       ['Application', appLink(bundle_identifier)],
-      ['User', listLink(kind, { user }, clientText(user, 300))],
+      ['User', listLink(kind, { application: app, user }, clientText(user, 300))],
       [
         'Device',
         html`${clientText(deviceSentence(device), 300)}<br />${deviceLink('logs', columns, 'its events')},
           ${deviceLink('feedback', columns, 'its feedback')}`,
       ],
       ['Country', typeof country === 'string' ? clientText(country, 10) : undefined],
-      ['API key', listLink(kind, { key }, keyName(key, names))],
+      ['API key', listLink(kind, { application: app, key }, keyName(key, names))],
       ['Arrived', `${localTime(arrived)}, ${delay(msOf(arrived) - msOf(time))}`],
     ])}
     ${details(
       'Ids and all fields',
       columnList(
         { ...Object.fromEntries(rest), ...device },
-        { hrefOf: (column, value) => (column === 'request_id' ? `/search?q=${value}` : undefined) },
+        {
+          hrefOf: (column, q) =>
+            column === 'request_id' ? withApp('/search', app, { q }) : undefined,
+        },
       ),
     )}`,
   )
