@@ -11,8 +11,14 @@ import {
   markDeliveries,
 } from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
-import { limitRepeats, type Owner } from '@intake/runtime'
-import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
+import type { Owner } from '@intake/runtime'
+import {
+  createMetrics,
+  createWarning,
+  type Logger,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime/process'
 import { createAlertStore } from '@intake/access'
 import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
@@ -81,9 +87,7 @@ function connect({ config, log, secrets, owner }: Context) {
   const redis = connectRedis({
     url: secrets.follow('REDIS_URL'),
     role: 'consumer',
-    onError: limitRepeats((err, omitted) =>
-      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
-    ),
+    onError: createWarning(log, redisHelp, 'Redis connection failed'),
   })
   owner.add(() => redis.disconnect())
   /** The client that stores counts, and facts about pictures. */
@@ -95,9 +99,7 @@ function connect({ config, log, secrets, owner }: Context) {
   })
   owner.add(() => clickhouse.close())
   const reader = createReader({ config, secrets, owner }, readTimeoutMs, readsMax)
-  const logQueueError = limitRepeats((err, omitted) =>
-    log.warn({ err, omitted, help: redisHelp }, 'queue error'),
-  )
+  const logQueueError = createWarning(log, redisHelp, 'queue error')
   function onQueueError(error: unknown): void {
     // Another log line already reports a missing connection.
     if (redis.status === 'ready') logQueueError(error)
@@ -124,9 +126,7 @@ function createReader(
 /** Starts the counts per hour and day that the page shows. They have a connection of their own. */
 function count(context: Context, { connections, registry, watch }: Parts): void {
   const { config, log, owner } = context
-  const warn = limitRepeats((err, omitted) => {
-    log.warn({ err, omitted, help: helpOf('counts_late') }, 'the events could not be counted')
-  })
+  const warn = createWarning(log, helpOf('counts_late'), 'the events could not be counted')
   const counts = startCounts({
     reader: createReader(context, countTimeoutMs, 1),
     store: connections.clickhouse,
@@ -174,10 +174,11 @@ function makeThumbnails(
     objects,
     metrics: registry,
     log,
-    onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/thumbnails-late.md'
-      log.warn({ err, omitted, help }, 'thumbnails could not be made; they are made later')
-    }),
+    onError: createWarning(
+      log,
+      'docs/operations/thumbnails-late.md',
+      'thumbnails could not be made; they are made later',
+    ),
   })
   owner.add(() => thumbnails.close())
   return thumbnails
@@ -219,10 +220,8 @@ function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
   const { redis, clickhouse: store, onQueueError } = connections
   const sink = createDeliverySink({ redis, queue: alertWebhook, onError: onQueueError })
   owner.add(() => sink.close())
-  const help = helpOf('alerts_late')
-  const warn = limitRepeats((err, omitted) =>
-    log.warn({ err, omitted, help }, 'alerts could not be evaluated; their state is unknown'),
-  )
+  const what = 'alerts could not be evaluated; their state is unknown'
+  const warn = createWarning(log, helpOf('alerts_late'), what)
   function onError(error: unknown): void {
     warn(error)
     // Redis that cannot be reached is another problem.

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats } from '@intake/runtime'
-import type { Logger } from '@intake/runtime/process'
+import { createWarning, type Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
@@ -133,10 +132,7 @@ async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
 }
 
 function showProblems(app: FastifyInstance, { state, log, onFailed }: PageOptions): void {
-  const warn = limitRepeats((err, omitted) => {
-    const help = 'docs/operations/page-fails.md'
-    log.warn({ err, omitted, help }, 'the page could not be shown')
-  })
+  const warn = createWarning(log, 'docs/operations/page-fails.md', 'the page could not be shown')
   const show = (reply: FastifyReply, { statusCode, message }: ReturnType<typeof problemOf>) =>
     send(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
   app.setErrorHandler((error, _request, reply) => {

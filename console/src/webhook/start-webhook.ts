@@ -1,8 +1,7 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { startDeliveries, type feedbackWebhook } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
-import { limitRepeats } from '@intake/runtime'
-import type { Logger } from '@intake/runtime/process'
+import { createWarning, type Logger } from '@intake/runtime/process'
 import type { Receiver, Receivers } from './receivers.ts'
 
 export interface WebhookOptions {
@@ -48,7 +47,7 @@ export function startWebhook(
 ): { close(): Promise<void> } {
   const { receivers, redis, queue, log, help, onError, onFailed } = options
   const { count = () => undefined } = options
-  const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help }, options.failed))
+  const warn = createWarning(log, help, options.failed)
   return startDeliveries({
     redis,
     queue,
