@@ -126,6 +126,7 @@ async function removeMasked(clickhouse: Sql, table: ErasedTable): Promise<void> 
   await clickhouse.command(alterStored(clickhouse, table, remove))
 }
 
+const rewritePollMs = 100
 const pollMs = 500
 
 interface Wait {
@@ -184,7 +185,7 @@ export async function untilRewritten(
     const parts = Math.max(found?.parts ?? 0, 1)
     if (performance.now() >= deadline) return { parts, failure }
     progress(`${parts} ${plural(parts, 'part')} to rewrite${failure && `: ${failure}`}`)
-    await pause(pollMs)
+    await pause(rewritePollMs)
   }
 }
 
