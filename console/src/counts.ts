@@ -13,10 +13,10 @@ const pauseMaxMs: Record<CountName, number> = { hours: intervalMs, catalogue: 60
 const waitPerRun = 60
 /**
  * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
- * most 1/20 of the time. Applications that are counted alone, which take a limited time in a run
- * (`refreshCounts`), count less: they must not delay all others for hours.
+ * most 1/20 of the time. What `refreshCounts` counts late, for a limited time in a run, counts less:
+ * it must not delay all others for hours.
  */
-const pausePerRun = { shared: 20, alone: 3 }
+const pausePerRun = { shared: 20, late: 3 }
 const lateMs: Record<CountName, number> = { hours: 15 * 60_000, catalogue: 4 * 60 * 60_000 }
 const lateCheckMs = 30_000
 
@@ -63,7 +63,7 @@ export function startCounts(options: {
   async function refresh(name: CountName): Promise<void> {
     if (clock.now() < notBefore[name]) return
     const began = clock.now()
-    let aloneMs = 0
+    let spentLateMs = 0
     try {
       const [last] = await reader.query<{ age: number }>(
         `SELECT dateDiff('millisecond', counted_at, now64(3, 'UTC')) AS age FROM intake.counted
@@ -75,12 +75,12 @@ export function startCounts(options: {
       const pauseMs = Math.min(pauseMaxMs[name], Math.max(intervalMs, wanted))
       if (last !== undefined && last.age < 0.9 * pauseMs) return
       const ranAt = clock.now()
-      await refreshCounts({ reader, store, name, onAlone: (ms) => (aloneMs = ms), clock })
+      await refreshCounts({ reader, store, name, onLate: (ms) => (spentLateMs = ms), clock })
       lastRunMs.set(name, clock.now() - ranAt)
       countedAt.set(name, clock.now())
     } finally {
-      const sharedMs = Math.max(0, clock.now() - began - aloneMs)
-      const pauseMs = pausePerRun.shared * sharedMs + pausePerRun.alone * aloneMs
+      const sharedMs = Math.max(0, clock.now() - began - spentLateMs)
+      const pauseMs = pausePerRun.shared * sharedMs + pausePerRun.late * spentLateMs
       // A pause shorter than the interval is not set. It would only delay the polls before the
       // first success, which follow each other quickly, for example while ClickHouse is not ready.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs

@@ -83,6 +83,7 @@ const now = '2026-11-25 00:00:00.000'
 async function refreshFake(
   found: readonly object[],
   count: (applications: string[], sql: string) => void = () => {},
+  options: Pick<Parameters<typeof refreshCounts>[0], 'clock' | 'onLate'> = {},
 ) {
   const inserted: [table: string, lines: object[]][] = []
   const fake = {
@@ -102,7 +103,7 @@ async function refreshFake(
       inserted.push([table, lines.map((line) => JSON.parse(line) as object)])
     },
   }
-  const refreshed = refreshCounts({ reader: fake, store: into, name: 'hours' })
+  const refreshed = refreshCounts({ reader: fake, store: into, name: 'hours', ...options })
   const [counted] = await Promise.allSettled([refreshed])
   return { counted, inserted }
 }
@@ -341,10 +342,13 @@ t.test('what is counted only within bounds is tried again later, and said', asyn
 
 t.test('who invents applications delays neither marked hours nor other senders', async (t) => {
   const lately = '2026-12-20T00:00:00.000Z'
-  const of = (bundle_identifier: string, time: string) =>
-    event(time, { bundle_identifier, received_at: lately })
+  const of = (bundle_identifier: string, time: string, api_key_id = 'key_of_others') =>
+    event(time, { bundle_identifier, received_at: lately, api_key_id })
+  const hour = (n: number) => `2026-12-19T${String(n).padStart(2, '0')}:00:00.000Z`
   await insert([
-    ...Array.from({ length: 20 }, (_, n) => of(`com.invented.n${n}`, '2026-12-19T23:00:00.000Z')),
+    ...Array.from({ length: 20 }, (_, n) => of(`com.invented.n${n}`, hour(23), 'key_of_one')),
+    // Many events in each of many hours.
+    ...Array.from({ length: 80 }, (_, n) => of('com.invented.hours', hour(n % 20), 'key_of_one')),
     of('com.example.late', '2026-12-01T01:00:00.000Z'),
     of('com.example.late', '2026-12-01T02:00:00.000Z'),
   ])
@@ -360,7 +364,58 @@ t.test('who invents applications delays neither marked hours nor other senders',
   }
   const { found } = await findStale(times, { limit: 4 })
   const bundles = found.map(({ bundle_identifier }) => bundle_identifier)
-  t.match(bundles, ['com.example.erased', 'com.example.late', 'com.example.late', /^com\.invented/])
+  t.match(bundles, [
+    'com.example.erased',
+    'com.invented.hours',
+    'com.example.late',
+    'com.example.late',
+  ])
+})
+
+t.test('the applications of one key take turns, the newest hour of each first', async (t) => {
+  const lately = '2026-12-24T00:00:00.000Z'
+  const of = (bundle_identifier: string, hour: number) =>
+    event(`2026-12-23T${String(hour).padStart(2, '0')}:00:00.000Z`, {
+      bundle_identifier,
+      received_at: lately,
+    })
+  await insert([
+    ...Array.from({ length: 60 }, (_, n) => of('com.invented.hours', n % 20)),
+    of('com.example.small', 1),
+  ])
+  const times = {
+    lastUntil: '2026-12-23 00:00:00.000',
+    lastNow: '2020-01-03 00:00:00.000',
+    now: '2020-01-03 00:00:00.000',
+  }
+  const { found } = await findStale(times, { limit: 3 })
+  t.match(found, [
+    { bundle_identifier: 'com.invented.hours', period: '2026-12-23 19:00:00' },
+    { bundle_identifier: 'com.example.small' },
+    { bundle_identifier: 'com.invented.hours', period: '2026-12-23 18:00:00' },
+  ])
+})
+
+t.test('what is beyond the first hours is counted for a limited time, then later', async (t) => {
+  const refreshMany = async (hours: number) => {
+    const found = Array.from({ length: hours }, (_, n) => stale(`n${n}`))
+    let nowMs = 0
+    let lateMs = 0
+    const refreshed = await refreshFake(found, () => (nowMs += 30_000), {
+      clock: { now: () => nowMs },
+      onLate: (ms) => (lateMs = ms),
+    })
+    const [, marks] = refreshed.inserted.find(([table]) => table === 'recounts') ?? []
+    return { counted: refreshed.counted, lateMs, marks }
+  }
+  // Within a minute, three statements begin, with 100 applications each.
+  t.match(await refreshMany(2_300), { counted: { value: 2_300 }, lateMs: 90_000, marks: undefined })
+  const { counted, lateMs, marks = [] } = await refreshMany(2_400)
+  t.match(counted, { value: 2_300 })
+  t.equal(lateMs, 90_000)
+  t.equal(marks.length, 100)
+  const first = { bundle_identifier: 'com.example.n2300', asked_at: '2026-11-25T00:10:00.000Z' }
+  t.match(marks[0], first)
 })
 
 t.test('versions of a megabyte as names are counted, each by itself', async (t) => {

@@ -15,6 +15,8 @@ interface Stale {
   period: string
   /** 1 if `recountHours` has marked it. */
   is_marked: 0 | 1
+  /** The number of its turn, from 1: the lowest among those of the API keys that sent to it. */
+  turn: number
   /** How many new events the application has. */
   of_application: number
 }
@@ -43,6 +45,8 @@ const slices = 16
 const applicationsMax = 100
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
+/** So many hours or days are counted at once, however long it takes; the others after them. */
+const urgentMax = 2_000
 
 /**
  * Counts again the hours or days that have changed since the last call: records arrived in them, or
@@ -50,8 +54,9 @@ const sharedRecordsMax = 20_000
  * count replaces the former one; so the counts are exact even after repeats, late events and
  * erasures. Several processes may call this at the same time.
  *
- * Applications with many new events are counted last, each alone and for a limited time. So they
- * delay no others; what is left is counted ten minutes later.
+ * API keys take turns, and so do the applications of a key. What is beyond the first 2,000 hours or
+ * days is counted for a limited time, and so are applications with many new events, each alone. So
+ * they delay no others; what is left is counted ten minutes later.
  *
  * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
  * not delay the others: what fits is counted, and its day is marked in `intake.recounts` and tried
@@ -60,21 +65,21 @@ const sharedRecordsMax = 20_000
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
- * @param options.aloneMsMax how long to count applications alone, in ms; by default a minute
- * @param options.onAlone called with the time that was spent on applications that were counted
- * alone, in ms
+ * @param options.lateMsMax how long to count what is beyond the first, in ms, and then as long again
+ * applications alone; by default a minute
+ * @param options.onLate called with the time that was spent on both, in ms
  * @returns the number of hours or days that were counted
  */
 export async function refreshCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
   store: Pick<ClickHouse, 'insertRows'>
   name: CountName
-  aloneMsMax?: number
-  onAlone?: (ms: number) => void
+  lateMsMax?: number
+  onLate?: (ms: number) => void
   clock?: Pick<Clock, 'now'>
 }): Promise<number> {
-  const { reader, store, name, aloneMsMax = 60_000 } = options
-  const { onAlone = () => undefined, clock = systemClock } = options
+  const { reader, store, name, lateMsMax = 60_000 } = options
+  const { onLate = () => undefined, clock = systemClock } = options
   const state = await readState(reader, name)
   const found = await findStale(reader, name, state)
   const stale = found.splice(0, staleMax)
@@ -87,21 +92,24 @@ export async function refreshCounts(options: {
   const late: Stale[] = []
   const isLarge = ({ of_application: records }: Stale) => records > sharedRecordsMax
   const shared = stale.filter((one) => !isLarge(one))
-  const alone = stale.filter(isLarge)
-  // The newest days come first, because people look at them most.
-  for (const [day, applications] of byDay(shared)) {
-    for (let at = 0; at < applications.length; at += applicationsMax) {
-      await countApplications(all, day, applications.slice(at, at + applicationsMax))
+  const marked = shared.filter((one) => one.is_marked === 1)
+  const others = shared.splice(Math.max(urgentMax, marked.length))
+
+  async function countInTurn(some: readonly Stale[], { together, endsAt }: Turn): Promise<void> {
+    // The newest days come first, because people look at them most.
+    for (const [day, applications] of byDay(some)) {
+      for (let at = 0; at < applications.length; at += together) {
+        const next = applications.slice(at, at + together)
+        if (clock.now() > endsAt) late.push(...next.flat())
+        else await countApplications(all, day, next)
+      }
     }
   }
+  await countInTurn(shared, { together: applicationsMax, endsAt: Infinity })
   const began = clock.now()
-  for (const [day, applications] of byDay(alone)) {
-    for (const periods of applications) {
-      if (clock.now() - began > aloneMsMax) late.push(...periods)
-      else await countApplications(all, day, [periods])
-    }
-  }
-  onAlone(clock.now() - began)
+  await countInTurn(others, { together: applicationsMax, endsAt: began + lateMsMax })
+  await countInTurn(stale.filter(isLarge), { together: 1, endsAt: clock.now() + lateMsMax })
+  onLate(clock.now() - began)
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
@@ -110,6 +118,13 @@ export async function refreshCounts(options: {
   await insertLines(store, { table: 'counted', lines: [counted] })
   if (failures[0] !== undefined) throw failures[0].error
   return stale.length - late.length
+}
+
+interface Turn {
+  /** The number of applications that one statement counts. */
+  together: number
+  /** When to stop, in ms of the clock. */
+  endsAt: number
 }
 
 interface Failure {
@@ -222,8 +237,9 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
 
 /**
  * Finds what must be counted, except what was postponed and is not due: first what was marked by
- * `recountHours`, then the applications with the most new events. So somebody who invents
- * applications delays neither erasures nor other senders.
+ * `recountHours`, then in turns of the API keys what each has sent: the newest period of each
+ * application, those with the most new events first, then the periods before. So somebody who
+ * invents applications or times delays neither erasures nor other senders.
  *
  * If one statement cannot find it, for example because ClickHouse lacks the memory for the
  * identifiers of all applications, several do, each for some applications.
@@ -234,28 +250,32 @@ async function findStale(
   { lastUntil, lastNow, now }: State,
 ): Promise<Stale[]> {
   const { period } = tables[name]
-  const order = 'is_marked DESC, of_application DESC, period DESC'
+  const order = 'is_marked DESC, turn, of_application DESC, period DESC'
   const find = (of: number, index: number, settings: string) => {
     const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
     return reader.query<Stale>(
-      `SELECT bundle_identifier, period, is_marked, of_application FROM (
-         SELECT bundle_identifier, period, is_marked, of_application,
+      `SELECT bundle_identifier, period, is_marked, turn, of_application FROM (
+         SELECT bundle_identifier, period, is_marked, turn, of_application,
            sum(length(bundle_identifier)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes
          FROM (
-           SELECT bundle_identifier, period, max(marked) AS is_marked,
+           SELECT bundle_identifier, period, max(marked) AS is_marked, min(turn_of_key) AS turn,
              sum(sum(records)) OVER (PARTITION BY bundle_identifier) AS of_application
            FROM (
-             SELECT bundle_identifier, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
-             WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} AND ${isInSlice}
-               AND (bundle_identifier, ${period}(time)) NOT IN (
-                 SELECT bundle_identifier, ${period}(hour) FROM intake.recounts
-                 WHERE asked_at > {now:DateTime64(3, 'UTC')} AND toSecond(hour) = 1 ${name === 'catalogue' ? 'AND toHour(hour) = 0' : ''})
-             GROUP BY bundle_identifier, period
-             UNION ALL
-             SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
-             WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
-               AND asked_at <= {now:DateTime64(3, 'UTC')} AND ${isInSlice}
-           ) GROUP BY bundle_identifier, period
+             SELECT *, row_number() OVER (PARTITION BY api_key_id ORDER BY place, sent DESC) AS turn_of_key FROM (
+               SELECT *, row_number() OVER (PARTITION BY api_key_id, bundle_identifier ORDER BY period DESC) AS place,
+                 sum(records) OVER (PARTITION BY api_key_id, bundle_identifier) AS sent FROM (
+                 SELECT bundle_identifier, api_key_id, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
+                 WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} AND ${isInSlice}
+                   AND (bundle_identifier, ${period}(time)) NOT IN (
+                     SELECT bundle_identifier, ${period}(hour) FROM intake.recounts
+                     WHERE asked_at > {now:DateTime64(3, 'UTC')} AND toSecond(hour) = 1 ${name === 'catalogue' ? 'AND toHour(hour) = 0' : ''})
+                 GROUP BY bundle_identifier, api_key_id, period
+                 UNION ALL
+                 SELECT bundle_identifier, '' AS api_key_id, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
+                 WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
+                   AND asked_at <= {now:DateTime64(3, 'UTC')} AND ${isInSlice}
+               )))
+           GROUP BY bundle_identifier, period
          )
        ) WHERE bytes <= ${foundBytesMax / of} ORDER BY ${order} LIMIT ${foundMax / of}
        ${settings}`,
@@ -271,7 +291,9 @@ async function findStale(
   for (let index = 0; index < slices; index++) {
     found.push(...(await find(slices, index, boundedSettings)))
   }
-  return found.toSorted((a, b) => b.is_marked - a.is_marked || b.of_application - a.of_application)
+  return found.toSorted(
+    (a, b) => b.is_marked - a.is_marked || a.turn - b.turn || b.of_application - a.of_application,
+  )
 }
 
 /**

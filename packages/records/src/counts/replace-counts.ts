@@ -36,7 +36,8 @@ async function refreshAllCounts(
 ): Promise<void> {
   await syncReplicas(clickhouse, ['logs_raw', 'recounts_raw'])
   for (const name of countNames) {
-    const counted = refreshCounts({ reader: clickhouse, store: clickhouse, name })
+    const all = { reader: clickhouse, store: clickhouse, name, lateMsMax: Infinity }
+    const counted = refreshCounts(all)
     await counted.catch(onlyReported(onFailed))
   }
   await syncReplicas(clickhouse, countTables)

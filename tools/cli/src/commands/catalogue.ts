@@ -23,7 +23,7 @@ export function define(catalogue: Command): void {
               reader: clickhouse,
               store: clickhouse,
               name,
-              aloneMsMax: Infinity,
+              lateMsMax: Infinity,
             })
             const unit = plural(counted, name === 'hours' ? 'hour' : 'day')
             print(`${name}\t${counted} ${unit} of applications counted`)
