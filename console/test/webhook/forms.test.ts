@@ -124,7 +124,8 @@ t.test('a message keeps to the limits of Slack, whatever was sent', async (t) =>
   t.match(write('slack', { text: 'a'.repeat(2_000) }), 'a'.repeat(2_000), 'is not cut')
 
   for (const text of [' ', '\n', '\u3000\u200d\t']) {
-    const blank = { text, device: '{"os":" ","device_brand":" "}', attachments: [] }
+    const device = JSON.stringify({ os: ' ', device_brand: '\u200D\uFE0F' })
+    const blank = { text, device, attachments: [] }
     const { blocks } = JSON.parse(write('slack', blank)) as { blocks: { type: string }[] }
     t.match(blocks, [{ type: 'header' }, { type: 'actions' }], JSON.stringify(text))
     t.equal(blocks.length, 2)

@@ -12,6 +12,7 @@ export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   const block = (type: 'header' | 'section', content: string) =>
     isBlank.test(content) ? [] : [{ type, text: plain(cut(content, limits[type])) }]
+  const shown = facts.filter((fact) => !isBlank.test(fact))
   const hasLink = link !== undefined && link.length <= limits.url
   return JSON.stringify({
     // Notifications show this text. Slack would interpret mentions and links in it, so the special
@@ -20,7 +21,7 @@ export function slackBody({ app, text, facts, link }: Notice): string {
     blocks: [
       ...block('header', app),
       ...block('section', text),
-      ...(facts.length > 0 ? [{ type: 'context', elements: facts.map(plain) }] : []),
+      ...(shown.length > 0 ? [{ type: 'context', elements: shown.map(plain) }] : []),
       ...(hasLink
         ? [
             {
