@@ -196,7 +196,7 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'packages/records/dist/erasure/erase.js',
-        find: 'report.objectsDeleted += await removeObjectsOf(services, erasedFeedback)',
+        find: 'report.objectsDeleted += await removeObjectsOf(services, hasTombstone)',
         replace: 'report.objectsDeleted += 0',
       },
     ],
