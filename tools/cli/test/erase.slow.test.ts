@@ -422,10 +422,10 @@ t.test('an erasure that was killed before ClickHouse rewrites parts is completed
   t.notOk(await isOnDisk(victim))
 })
 
-/** Erases a user while no set of rows in a statement may be larger. */
+/** Erases a user while no set or group of rows in a statement may be larger. */
 async function eraseWithSmallSets(id: string, rowsMax: number) {
   const limited = (sql: string) =>
-    `${sql} ${/ SETTINGS [^()]*$/.test(sql) ? ',' : 'SETTINGS'} max_rows_in_set = ${rowsMax}`
+    `${sql} ${/ SETTINGS [^()]*$/.test(sql) ? ',' : 'SETTINGS'} max_rows_in_set = ${rowsMax}, max_rows_to_group_by = ${rowsMax}`
   const query = <Row>(sql: string, params?: QueryParams) =>
     clickhouse.query<Row>(limited(sql), params)
   const insertSelect = (sql: string, params?: QueryParams) =>
@@ -435,8 +435,16 @@ async function eraseWithSmallSets(id: string, rowsMax: number) {
 
 t.test('an erasure needs no memory for the records of others', async (t) => {
   const victim = user()
-  await insert('logs', logsOf(victim, 2))
+  const mine = logsOf(victim, 2)
+  await insert('logs', mine)
   await reject(logsOf(victim, 1)[0]!)
+  // Anybody may send the id of a record, from many devices.
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid)
+     SELECT {bundle:String}, UUIDv7ToDateTime({id:UUID}, 'UTC'), {id:UUID}, generateUUIDv4()
+     FROM numbers(20000)`,
+    { bundle: mine[0]!.bundle_identifier, id: mine[0]!.id },
+  )
   await clickhouse.insertSelect(
     `INSERT INTO intake.logs_raw (bundle_identifier, time, id)
      SELECT 'com.example.many', UUIDv7ToDateTime(id, 'UTC'),
@@ -452,9 +460,10 @@ t.test('an erasure needs little memory for half a million earlier ones', async (
   await reject(logsOf(victim, 1)[0]!)
   const tombstone = `table = 'logs' AND bundle_identifier = '' AND ver = 18446744073709551615`
   await clickhouse.insertSelect(
-    `INSERT INTO intake.dead_letters_raw (table, time, id, ver, is_deleted)
-     SELECT 'logs', toDateTime64('2026-11-20 12:00:00', 3, 'UTC'), generateUUIDv4(), 18446744073709551615, 1
+    `INSERT INTO intake.dead_letters_raw (table, time, id, device_uuid, ver, is_deleted)
+     SELECT 'logs', toDateTime64('2026-11-20 12:00:00', 3, 'UTC'), {id:UUID}, generateUUIDv4(), 18446744073709551615, 1
      FROM numbers(520000)`,
+    { id: randomUUID() },
   )
   const report = await eraseWithSmallSets(victim, 510_000)
   t.match(report, { complete: true, rowsDeleted: 1, tombstones: { deadLetters: 1 } })

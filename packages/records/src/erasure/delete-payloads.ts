@@ -51,7 +51,8 @@ const erased = (table: ErasedTable, range: string) => {
 const hidden = (table: RecordTableName, range: string, condition: string) =>
   `ver < ${tombstoneVer} AND ${range} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}
-     WHERE ${range} AND id IN (SELECT id FROM intake.${table} WHERE ${range} AND ${condition})
+     WHERE ${range} AND (${identity}) IN (
+       SELECT ${identity} FROM intake.${table} WHERE ${range} AND ${condition})
      GROUP BY ${identity}
      HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
 

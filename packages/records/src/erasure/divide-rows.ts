@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
+import { identity } from '@intake/schema'
 import type { Condition } from './subject.ts'
 
 /** A set of so many identities takes about 110 MB of ClickHouse's memory. */
@@ -9,7 +10,7 @@ const hourOf = (time: string) => `toInt64(floor(toUnixTimestamp64Milli(${time}) 
 /**
  * Divides the rows that a condition selects into ranges of `time` with at most about 500,000 of
  * them, so that a statement about one range fits into memory, however many there are. Resolves to the
- * conditions of the ranges; to none if there are no rows.
+ * conditions of the ranges, each with all rows of an identity; to none if there are no rows.
  */
 export async function divideRows(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -27,10 +28,11 @@ export async function divideRows(
   )
   return ranges.flatMap(({ first, last, rows }) => {
     const range = `time >= ${instant(first)} AND time < ${instant(last + 1)}`
-    // One hour may have any number of rows, and one millisecond too. Such an hour is a range.
+    // One hour may have any number of rows, and one id too, of many devices. Such an hour is a range.
     const parts = Math.ceil(rows / rowsMax)
     if (parts === 1) return [range]
-    return Array.from({ length: parts }, (_, k) => `${range} AND cityHash64(id) % ${parts} = ${k}`)
+    const part = `cityHash64(${identity}) % ${parts}`
+    return Array.from({ length: parts }, (_, k) => `${range} AND ${part} = ${k}`)
   })
 }
 

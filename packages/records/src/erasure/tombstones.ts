@@ -137,7 +137,7 @@ async function insertDivided(
   let inserted = 0
   for (const range of await divideRows(clickhouse, of, rows)) {
     const some = `${range} AND ${rows.sql}`
-    const related = `${range} AND id IN (SELECT id FROM intake.${of} WHERE ${some})`
+    const related = `${range} AND (${identity}) IN (SELECT ${identity} FROM intake.${of} WHERE ${some})`
     inserted += await clickhouse.insertSelect(
       `INSERT INTO intake.${into} (${keyOf(into)}${isRecord ? ', received_at' : ''}, ver, is_deleted)
        SELECT ${keyOf(into)}${isRecord ? ", now64(3, 'UTC')" : ''}, ${tombstoneVer}, 1
