@@ -8,9 +8,9 @@ import { withTimeout, type Clock } from '@intake/runtime'
 export type InstallationCheck = ReturnType<typeof startInstallationCheck>
 
 /**
- * Checks whether Redis and ClickHouse have the mark of one installation: compares the marks every few seconds and whenever Redis has been connected. While ClickHouse
- * cannot be read, the last result is kept and the check reports the reason: so an outage is seen
- * even with nothing to insert.
+ * Checks whether Redis and ClickHouse have the mark of one installation, every few seconds and
+ * whenever Redis has been connected. While ClickHouse cannot be read, the last result is kept and
+ * the check reports the reason: so an outage is seen even with nothing to insert.
  *
  * @param options.redis emits `ready` when the mark can be read, and `close` when a connection has
  * ended; the next one may lead to another Redis

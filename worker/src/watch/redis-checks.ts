@@ -7,7 +7,7 @@ import {
   type Redis,
 } from '@intake/redis'
 
-/** Checks whether the servers with the keys of certain hash tags accept writes and have memory left. */
+/** Checks whether the servers with keys of certain hash tags accept writes and have memory left. */
 export function startRedisChecks(options: {
   redis: Redis
   tags: () => Promise<readonly string[]>
