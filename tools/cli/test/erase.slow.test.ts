@@ -422,6 +422,21 @@ t.test('an erasure that was killed before ClickHouse rewrites parts is completed
   t.notOk(await isOnDisk(victim))
 })
 
+t.test('an erasure is not complete while rows are only hidden', async (t) => {
+  const victim = user()
+  await insert('logs', logsOf(victim, 2))
+  let left = 0
+  // As if the mask of a replica, or of another erasure, were written later.
+  const command = async (sql: string, params?: QueryParams) => {
+    if (left > 0 || !sql.includes('APPLY DELETED MASK')) return clickhouse.command(sql, params)
+    left++
+  }
+  const report = await eraseHere(victim, { clickhouse: { ...clickhouse, command } })
+  t.match(report, { complete: true, rowsDeleted: 2, remaining: { parts: 0 } })
+  t.equal(left, 1, 'the case occurred')
+  t.notOk(await isOnDisk(victim))
+})
+
 /** Erases a user while no set or group of rows in a statement may be larger. */
 async function eraseWithSmallSets(id: string, rowsMax: number) {
   const limited = (sql: string) =>

@@ -1,5 +1,5 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
-import { countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
+import { countMasked, countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure } from './erasure-list.ts'
@@ -123,7 +123,9 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     remaining.rows += await countExamples(clickhouse, examples)
     // A console may have stored a count that it began before the tombstones were written.
     if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
-    if (remaining.rows + remaining.counts === 0 || performance.now() >= deadline) break
+    const masked = await countMasked(clickhouse)
+    remaining.parts = Math.max(remaining.parts, masked)
+    if (remaining.rows + remaining.counts + masked === 0 || performance.now() >= deadline) break
     if (remaining.counts > 0) await pause(recountPauseMs)
   }
 
