@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import { importKeyId, limits } from '@intake/contract'
 import {
@@ -25,12 +25,21 @@ const owner = connect(t)
 const reader = connect(t, { url: server.readerUrl })
 const store = connect(t, { url: server.workerUrl })
 
-/** Removes all records and counts: otherwise each call would count those of earlier tests again. */
+/**
+ * A test that begins without records and counts: otherwise each call would count those of earlier
+ * tests again. `t.beforeEach` would also empty the tables of other files in this process.
+ */
+function test(name: string, run: (t: Test) => Promise<unknown>): void {
+  void t.test(name, async (t) => {
+    await empty()
+    await run(t)
+  })
+}
+
 async function empty(): Promise<void> {
   for (const table of ['logs', 'hours', 'days', 'recounts'])
     await owner.command(`TRUNCATE TABLE intake.${table}_raw`)
 }
-t.beforeEach(empty)
 
 const insert = (rows: readonly object[]) => insertRows(store, 'logs', rows)
 /** Counts with the rights that a worker has. */
@@ -137,7 +146,7 @@ async function findStale(
   return { found, statements, counted }
 }
 
-t.test('hours are equal to the records, after repeats, late events and an erasure', async (t) => {
+test('hours are equal to the records, after repeats, late events and an erasure', async (t) => {
   const device = randomUUID()
   const times = Array.from(
     { length: 50 },
@@ -188,7 +197,7 @@ t.test('hours are equal to the records, after repeats, late events and an erasur
   t.equal(states?.devices, states?.exact)
 })
 
-t.test('an hour whose only record was erased is counted as empty', async (t) => {
+test('an hour whose only record was erased is counted as empty', async (t) => {
   const bundle_identifier = 'com.example.gone'
   await insert([event('2026-11-25T05:00:00.000Z', { bundle_identifier, unique_user_id: 'gone' })])
   await refresh()
@@ -199,7 +208,7 @@ t.test('an hour whose only record was erased is counted as empty', async (t) => 
   for (const view of views) t.same(await rowsOf(view, bundle_identifier), [], view)
 })
 
-t.test('a replayed dead letter is counted, although it arrived long ago', async (t) => {
+test('a replayed dead letter is counted, although it arrived long ago', async (t) => {
   const row = event('2026-11-21T09:00:00.000Z', { bundle_identifier: 'com.example.replayed' })
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
   await refresh()
@@ -210,7 +219,7 @@ t.test('a replayed dead letter is counted, although it arrived long ago', async 
   ])
 })
 
-t.test('names beyond 2,000 in an hour are counted together', async (t) => {
+test('names beyond 2,000 in an hour are counted together', async (t) => {
   const bundle_identifier = 'com.example.names'
   const rows = Array.from({ length: 2_100 }, (_, n) =>
     event('2026-11-24T09:00:00.000Z', { bundle_identifier, event: `order ${n}` }),
@@ -224,7 +233,7 @@ t.test('names beyond 2,000 in an hour are counted together', async (t) => {
   ])
 })
 
-t.test('versions beyond 500 in an hour are counted together, with their devices', async (t) => {
+test('versions beyond 500 in an hour are counted together, with their devices', async (t) => {
   const bundle_identifier = 'com.example.versions'
   const of = (n: number, name = 'opened') =>
     event('2026-11-24T09:00:00.000Z', {
@@ -254,7 +263,7 @@ t.test('versions beyond 500 in an hour are counted together, with their devices'
   t.same(await rowsOf('device_hours', bundle_identifier, devices), [{ versions: 501, near: 1 }])
 })
 
-t.test('any number of applications is counted, however long their identifiers are', async (t) => {
+test('any number of applications is counted, however long their identifiers are', async (t) => {
   const time = '2026-11-24T13:00:00.000Z'
   const of = (n: number) => `${String(n).padStart(6, '0')}${'😀'.repeat(249)}`
   await insert(
@@ -269,7 +278,7 @@ t.test('any number of applications is counted, however long their identifiers ar
   }
 })
 
-t.test('what is too large for one statement is counted in halves', async (t) => {
+test('what is too large for one statement is counted in halves', async (t) => {
   const sizes: number[] = []
   const seven = Array.from({ length: 7 }, (_, n) => stale(`half${n}`))
   const { counted, inserted } = await refreshFake(seven, ({ length }) => {
@@ -282,7 +291,7 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   t.same(lengths, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')
 })
 
-t.test('an application with many new events is counted after all others, alone', async (t) => {
+test('an application with many new events is counted after all others, alone', async (t) => {
   const order: string[][] = []
   const found = [stale('large', 1_000_000), stale('one', 2), stale('two', 1)]
   await refreshFake(found, (applications) => order.push(applications))
@@ -290,7 +299,7 @@ t.test('an application with many new events is counted after all others, alone',
 })
 
 // Which days `intake.drift` leaves out is tested by packages/schema/test/drift.test.ts.
-t.test('a day with more names than are counted is a warning', async (t) => {
+test('a day with more names than are counted is a warning', async (t) => {
   const bundle = 'com.example.cut'
   for (const [day, count] of [
     ['2026-11-21', limits.catalogueEntries],
@@ -307,7 +316,7 @@ t.test('a day with more names than are counted is a warning', async (t) => {
   ])
 })
 
-t.test('an application that cannot be counted delays no other', async (t) => {
+test('an application that cannot be counted delays no other', async (t) => {
   const others: string[] = []
   const found = ['evil', 'good', 'other'].map((name) => stale(name))
   const { counted, inserted } = await refreshFake(found, (applications) => {
@@ -328,7 +337,7 @@ t.test('an application that cannot be counted delays no other', async (t) => {
   ])
 })
 
-t.test('what is counted only within bounds is tried again later, and said', async (t) => {
+test('what is counted only within bounds is tried again later, and said', async (t) => {
   let statements = 0
   const { counted, inserted } = await refreshFake([stale('evil')], (_, sql) => {
     statements++
@@ -340,7 +349,7 @@ t.test('what is counted only within bounds is tried again later, and said', asyn
   t.same(tables, ['hours', 'recounts', 'counted'])
 })
 
-t.test('who invents applications delays neither marked hours nor other senders', async (t) => {
+test('who invents applications delays neither marked hours nor other senders', async (t) => {
   const lately = '2026-12-20T00:00:00.000Z'
   const of = (bundle_identifier: string, time: string, api_key_id = 'key_of_others') =>
     event(time, { bundle_identifier, received_at: lately, api_key_id })
@@ -372,7 +381,7 @@ t.test('who invents applications delays neither marked hours nor other senders',
   ])
 })
 
-t.test('the applications of one key take turns, the newest hour of each first', async (t) => {
+test('the applications of one key take turns, the newest hour of each first', async (t) => {
   const lately = '2026-12-24T00:00:00.000Z'
   const of = (bundle_identifier: string, hour: number) =>
     event(`2026-12-23T${String(hour).padStart(2, '0')}:00:00.000Z`, {
@@ -396,7 +405,7 @@ t.test('the applications of one key take turns, the newest hour of each first', 
   ])
 })
 
-t.test('what is beyond the first hours is counted for a limited time, then later', async (t) => {
+test('what is beyond the first hours is counted for a limited time, then later', async (t) => {
   const refreshMany = async (hours: number) => {
     const found = Array.from({ length: hours }, (_, n) => stale(`n${n}`))
     let nowMs = 0
@@ -418,7 +427,7 @@ t.test('what is beyond the first hours is counted for a limited time, then later
   t.match(marks[0], first)
 })
 
-t.test('versions of a megabyte as names are counted, each by itself', async (t) => {
+test('versions of a megabyte as names are counted, each by itself', async (t) => {
   const bundle_identifier = 'com.example.long'
   const of = (end: string) =>
     event('2026-11-24T14:00:00.000Z', {
@@ -433,7 +442,7 @@ t.test('versions of a megabyte as names are counted, each by itself', async (t) 
     t.same(await rowsOf(view, bundle_identifier, columns), [{ versions: 2, isShort: 1 }], view)
 })
 
-t.test('the catalogue has the types of params, and when they were seen', async (t) => {
+test('the catalogue has the types of params, and when they were seen', async (t) => {
   const bundle_identifier = 'com.example.shop'
   const rows = Array.from({ length: 3 }, (_, n) =>
     event(`2026-11-21T10:0${n}:00.000Z`, {
@@ -464,7 +473,7 @@ t.test('the catalogue has the types of params, and when they were seen', async (
   )
 })
 
-t.test('warnings name what was stored otherwise than it was meant, never a value', async (t) => {
+test('warnings name what was stored otherwise than it was meant, never a value', async (t) => {
   const bundle_identifier = 'com.example.warned'
   const time = '2026-11-24T11:00:00.000Z'
   const of = (name: string, fields: object) =>
@@ -507,7 +516,7 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
 
 // Not a case of the hostile suite: when its events are counted depends on the load of the machine,
 // and with the memory of a real reader so short an attack proves nothing.
-t.test('values as names of one application leave the counts of another as they are', async (t) => {
+test('values as names of one application leave the counts of another as they are', async (t) => {
   // Has a fraction of the memory that a reader has, so that a fraction of the attack is enough.
   const small = connect(t, {
     url: withSettings(server.url, { max_memory_usage: String(32 * 1024 * 1024) }),
@@ -549,7 +558,7 @@ t.test('values as names of one application leave the counts of another as they a
   }
 })
 
-t.test('names beyond 20,000 in a month are counted together, each time the same', async (t) => {
+test('names beyond 20,000 in a month are counted together, each time the same', async (t) => {
   const bundle_identifier = 'com.example.inventive'
   await until('2026-12-01T00:00:00.000Z')
   const send = (time: string, names: number, { version = '1', prefix = time } = {}) =>
@@ -616,7 +625,7 @@ t.test('names beyond 20,000 in a month are counted together, each time the same'
   )
 })
 
-t.test('applications whose identifiers are too large for one statement are found', async (t) => {
+test('applications whose identifiers are too large for one statement are found', async (t) => {
   const lately = '2027-01-20 00:00:00.000'
   // Cannot hold all identifiers at once.
   const small = connect(t, {
@@ -645,7 +654,7 @@ t.test('applications whose identifiers are too large for one statement are found
   t.equal(others, 2, 'the application with the most events')
 })
 
-t.test('what is beyond 200,000 hours is marked, and counted later', async (t) => {
+test('what is beyond 200,000 hours is marked, and counted later', async (t) => {
   const all = Array.from({ length: 200_003 }, (_, n) => stale(String(n)))
   const { counted, inserted } = await refreshFake(all)
   t.match(counted, { value: 200_000 })
@@ -673,7 +682,7 @@ t.test('what is beyond 200,000 hours is marked, and counted later', async (t) =>
   )
 })
 
-t.test('what was postponed is left out until it is due, and the rest is not', async (t) => {
+test('what was postponed is left out until it is due, and the rest is not', async (t) => {
   const at = (hour: string) => `2027-06-21T${hour}:10:00.000Z`
   const of = (bundle_identifier: string, hour: string) =>
     event(at(hour), { bundle_identifier, received_at: '2027-06-22T00:00:00.000Z' })
