@@ -104,6 +104,7 @@ CREATE ROW POLICY own_queries ON system.processes USING user = currentUser() TO 
 CREATE USER reader IDENTIFIED BY '…' SETTINGS PROFILE analyst, max_memory_usage = 536870912 MIN 1 MAX 1073741824,
   max_concurrent_queries_for_user = 50 CONST, max_memory_usage_for_user = 805306368 CONST;
 GRANT SELECT ON intake.logs TO reader;
+GRANT SELECT ON intake.logs_flat TO reader;
 GRANT SELECT ON intake.feedback TO reader;
 GRANT SELECT ON intake.dead_letters TO reader;
 GRANT SELECT ON intake.outcomes TO reader;

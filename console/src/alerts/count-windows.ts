@@ -47,7 +47,7 @@ export const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 10'
 const ofVersion = ({ versionName }: Alert, index: number) =>
   versionName === ''
     ? '1'
-    : `ifNull(device.version_name, '') = {versions:Array(String)}[${index + 1}]`
+    : `ifNull(device_version_name, '') = {versions:Array(String)}[${index + 1}]`
 
 /** SQL for whether an event is one that the alert with this index asks for (`askedParams`). */
 export const isAsked = (alert: Alert, index: number): string =>
@@ -84,7 +84,7 @@ export async function countWindows(
   const { bundle } = alerts[0]!
   const minutes = Math.max(...alerts.map((alert) => alert.minutes))
   const [row] = await reader.query<{ numbers: number[] }>(
-    `SELECT [${columns.join(', ')}] AS numbers FROM intake.logs
+    `SELECT [${columns.join(', ')}] AS numbers FROM intake.logs_flat
      WHERE ${arrivedInWindow} AND NOT ${isImported} ${isShare ? '' : 'AND event IN {events:Array(String)}'} ${querySettings}`,
     { ...windowParams({ bundle, minutes }, toMs), ...askedParams(alerts) },
   )

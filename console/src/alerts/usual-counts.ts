@@ -32,7 +32,7 @@ export function createUsualCounts(reader: Reader) {
     const rows = await reader.query<{ hour: string; numbers: number[] }>(
       `SELECT toStartOfHour(time) AS hour,
          [${alerts.map((alert, index) => countIf(isAsked(alert, index))).join(', ')}] AS numbers
-       FROM intake.logs
+       FROM intake.logs_flat
        WHERE ${ofBundle}
          AND time >= {first:DateTime64(3, 'UTC')} AND time < {end:DateTime64(3, 'UTC')}
          AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}

@@ -41,15 +41,15 @@ export function countReader(
   const fromMs = Math.floor(recordsFromMs / hourMs) * hourMs
   const from = `CAST('${sqlTime(new Date(fromMs))}', 'DateTime64(3, \\'UTC\\')')`
   const since = isSmall ? '' : `WHERE time >= ${from}`
-  const version = "ifNull(device.version_name, '') AS version_name"
-  const records = `SELECT bundle_identifier, time AS hour, event, device.version_code AS version_code,
-    ${version}, 1 AS events FROM intake.logs ${since}`
+  const version = "ifNull(device_version_name, '') AS version_name"
+  const records = `SELECT bundle_identifier, time AS hour, event, device_version_code AS version_code,
+    ${version}, 1 AS events FROM intake.logs_flat ${since}`
   const before = `SELECT * FROM ${stored.hours} WHERE hour < ${from}`
   return {
     query,
     lines,
     hours: isSmall ? `(${records})` : `(${before} UNION ALL ${records})`,
-    deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs ${since})`,
+    deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs_flat ${since})`,
     devices: isSmall ? 'uniqExact(device_uuid)' : 'uniqCombined64(12)(device_uuid)',
     isExact: true,
   }

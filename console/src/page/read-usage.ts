@@ -30,10 +30,10 @@ export const readSessions = (reader: RecordReader, window: TimeWindow, applicati
     `SELECT ${cutName('session[1].2')} AS version, count() AS sessions,
        countIf(NOT arrayExists(event -> event.3, session)) AS crashFree
      FROM (
-       SELECT arraySort(groupArray((time, ifNull(device.version_name, ''), event = 'crash'))) AS events,
+       SELECT arraySort(groupArray((time, ifNull(device_version_name, ''), event = 'crash'))) AS events,
          arraySplit((event, previous) -> event.1 > previous.1 + INTERVAL 30 MINUTE,
            events, arrayPushFront(arrayPopBack(events), events[1])) AS split
-       FROM intake.logs WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
+       FROM intake.logs_flat WHERE ${inWindow('time')} AND ${ofApplication(application)} GROUP BY device_uuid)
      ARRAY JOIN split AS session
      GROUP BY version ORDER BY sessions DESC, version LIMIT 8 ${usageSettings}`,
     { ...windowParams(window), application },

@@ -10,10 +10,10 @@ const versionsMax = 500
 /** The result has a row for each application and hour with events, as in `intake.hours_raw`. */
 export const countHours = `WITH
   counted AS (
-    SELECT bundle_identifier, toStartOfHour(time) AS hour, ${countedName('logs.event')} AS event, device.version_code AS version_code,
-      ${countedName("ifNull(device.version_name, '')")} AS version_name, count() AS records,
+    SELECT bundle_identifier, toStartOfHour(time) AS hour, ${countedName('logs_flat.event')} AS event, device_version_code AS version_code,
+      ${countedName("ifNull(device_version_name, '')")} AS version_name, count() AS records,
       uniqCombined64State(12)(device_uuid) AS devices
-    FROM intake.logs
+    FROM intake.logs_flat
     WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
       AND bundle_identifier IN {applications:Array(String)} AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}
     GROUP BY bundle_identifier, hour, event, version_code, version_name),
