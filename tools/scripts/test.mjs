@@ -9,7 +9,7 @@
 // npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
 import {
@@ -87,43 +87,40 @@ async function runChecks() {
 }
 
 function runTests() {
-  const files = divide(selectFiles(), shards)[shard - 1]
-  const isAlone = (file) => paths.length > 0 || !sharesProcess(file)
-  const together = files.filter((file) => !isAlone(file))
   const args = ['--reporter=./tools/scripts/test-reporter.mjs', `--output-file=${resultsFile}`]
   const env = {}
   if (values.timings) env.WRITE_TIMINGS = '1'
   if (!values.slow && !values.all && paths.length === 0)
     env.PROPERTY_RUNS = process.env.PROPERTY_RUNS ?? quickPropertyRuns
-  return run(
-    'tests',
-    'tap',
-    [...args, ...writeTogether(together), ...longestFirst(files.filter(isAlone))],
-    env,
-  )
+  return run('tests', 'tap', [...args, ...(paths.length > 0 ? paths : writeModules())], env)
 }
 
-function selectFiles() {
-  if (paths.length > 0) return paths
-  const files = findTestFiles()
-  if (values.all) return files
-  return files.filter((file) => (values.slow ? isSlow(file) || isProperty(file) : !isSlow(file)))
-}
-
-/** Writes one module per process, which runs some of the files. Returns the modules' paths. */
-function writeTogether(files) {
-  const folder = join('.tap', 'together')
+/**
+ * Writes a module for each process, which runs one file or, one after the other, several. Returns
+ * the paths of the modules. Tap starts them in the order of their names: the longest first.
+ */
+function writeModules() {
+  const folder = join('.tap', 'modules')
   rmSync(join(root, folder), { recursive: true, force: true })
   mkdirSync(join(root, folder), { recursive: true })
-  const lists = divide(files, processes).filter((list) => list.length > 0)
-  return lists.map((list, index) => {
-    const path = join(folder, `${index + 1}.mjs`)
+  const files = divide(selectFiles(), shards)[shard - 1]
+  const alone = longestFirst(files.filter((file) => !sharesProcess(file)))
+  const together = divide(files.filter(sharesProcess), processes).filter(({ length }) => length > 0)
+  return [...together, ...alone.map((file) => [file])].map((list, index) => {
+    const name = list.length > 1 ? `${list.length} files` : basename(list[0], '.test.ts')
+    const path = join(folder, `${String(index).padStart(3, '0')} ${name}.mjs`)
     const text = `import { runTogether } from '../../tools/scripts/test-together.mjs'
 await runTogether(${JSON.stringify(list, null, 2)})
 `
     writeFileSync(join(root, path), text)
     return path
   })
+}
+
+function selectFiles() {
+  const files = findTestFiles()
+  if (values.all) return files
+  return files.filter((file) => (values.slow ? isSlow(file) || isProperty(file) : !isSlow(file)))
 }
 
 async function check(name, command, args) {
