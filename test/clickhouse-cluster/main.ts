@@ -180,7 +180,7 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   await insert(first, rows)
   await insert(second, rows)
   const others = await count(first, 'logs', `unique_user_id != '${user.id}'`)
-  t.match(await writeTombstones(first, user), { logs: 300 })
+  t.match(await writeTombstones(first, user, new Date(0)), { logs: 300 })
   t.equal(await count(second, 'logs', `unique_user_id = '${user.id}'`), 0)
   // The table has at most 600 rows of this user: 300 rows were inserted twice, and merges may have
   // removed some.
@@ -189,10 +189,10 @@ t.test('erasing a user removes every version on every shard', async (t) => {
     progress: (sentence: string) =>
       t.match(sentence, /^\d+ parts? to rewrite$/, 'without a failure'),
   }
-  t.ok((await startDeletion(first, wait, user)) <= 600)
+  t.ok((await startDeletion(first, wait, { subject: user })) <= 600)
   await untilDeleted(second, { ...wait, leavesReplacedParts: true })
   t.equal(await count(second, 'logs_raw', `unique_user_id = '${user.id}'`), 0)
-  t.equal(await countPayloads(second, user), 0)
+  t.equal(await countPayloads(second, { subject: user }), 0)
   await insert(second, rows)
   t.equal(await count(first, 'logs', `unique_user_id = '${user.id}'`), 0, 'a repeat remains hidden')
   t.equal(await count(first, 'logs'), others)

@@ -196,7 +196,7 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'packages/records/dist/erasure/erase.js',
-        find: 'report.objectsDeleted += await removeObjectsOf(services, hasTombstone)',
+        find: 'report.objectsDeleted += await removeObjectsOf(services, selected)',
         replace: 'report.objectsDeleted += 0',
       },
     ],

@@ -187,7 +187,7 @@ test('hours are equal to the records, after repeats, late events and an erasure'
   t.same(wrong, [])
   t.equal(await countHours(), 52)
 
-  await writeTombstones(owner, { kind: 'user', id: 'erased' })
+  await writeTombstones(owner, { kind: 'user', id: 'erased' }, new Date(0))
   await refresh()
   t.equal(await countHours(), 47)
   const [states] = await owner.query<{ devices: number; exact: number }>(
@@ -203,7 +203,7 @@ test('an hour whose only record was erased is counted as empty', async (t) => {
   await refresh()
   const views = ['hours', 'catalogue', 'device_hours']
   for (const view of views) t.equal((await rowsOf(view, bundle_identifier)).length, 1, view)
-  await writeTombstones(owner, { kind: 'user', id: 'gone' })
+  await writeTombstones(owner, { kind: 'user', id: 'gone' }, new Date(0))
   await refresh()
   for (const view of views) t.same(await rowsOf(view, bundle_identifier), [], view)
 })

@@ -396,13 +396,31 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
   // Simulates an erasure that was killed after it had written the tombstones.
   const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
   await clickhouse.command(
-    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
-     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', 18446744073709551615, 1)`,
+    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
+     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', now64(3, 'UTC'), 18446744073709551615, 1)`,
   )
   t.match(await erase('user', 'erase', victim), {
     complete: true,
     tombstones: { logs: 3 },
     rowsDeleted: 4,
+  })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('what is repeated long after an erasure is erased by the next one', async (t) => {
+  const victim = user()
+  const mine = logsOf(victim, 2)
+  await insert('logs', mine)
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, ver, is_deleted)
+     SELECT bundle_identifier, time, id, device_uuid, now64(3, 'UTC') - toIntervalDay(9), 18446744073709551615, 1
+     FROM intake.logs_raw WHERE unique_user_id = {victim:String}`,
+    { victim },
+  )
+  t.match(await erase('user', 'erase', victim), {
+    complete: true,
+    tombstones: { logs: 2 },
+    rowsDeleted: 2,
   })
   t.equal(await rawRows(victim), 0)
 })
@@ -468,6 +486,20 @@ t.test('an erasure needs no memory for the records of others', async (t) => {
   )
   const report = await eraseWithSmallSets(victim, 10_000)
   t.match(report, { complete: true, rowsDeleted: 3, tombstones: { logs: 2, deadLetters: 1 } })
+})
+
+t.test('an erasure does not search for what earlier ones have erased', async (t) => {
+  const victim = user()
+  t.match(await erase('user', 'erase', victim), { complete: true })
+  await insert('logs', logsOf(victim, 2))
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, received_at, ver, is_deleted)
+     SELECT 'com.example.erased', UUIDv7ToDateTime(id, 'UTC'),
+       dateTimeToUUIDv7(toDateTime('2026-11-20 12:00:00', 'UTC') + number % 3600) AS id,
+       now64(3, 'UTC') - toIntervalDay(2), 18446744073709551615, 1
+     FROM numbers(20000)`,
+  )
+  t.match(await eraseWithSmallSets(victim, 10_000), { complete: true, rowsDeleted: 2 })
 })
 
 t.test('an erasure needs little memory for half a million earlier ones', async (t) => {

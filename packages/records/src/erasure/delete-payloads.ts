@@ -40,10 +40,17 @@ const stored = (table: ErasedTable, where: string) => `FROM intake.${table} WHER
 /** The table with the tombstones that count for the rows of a table. */
 const tombstonesOf = (table: ErasedTable) => (table === 'attachments_raw' ? 'feedback_raw' : table)
 
+/** What one erasure deletes: the rows of a subject, if there is one, and those with a tombstone. */
+export interface ErasureScope {
+  subject: Subject | undefined
+  /** Only tombstones that were written since then. Default: all. */
+  since?: Date | undefined
+}
+
 /** Selects the rows in a range that still have a payload although their record has a tombstone. */
-const erased = (table: ErasedTable, range: string) => {
+const erased = (table: ErasedTable, range: string, since: Date | undefined) => {
   const owner = tombstonesOf(table)
-  const isErased = `${range} AND (${keyOf(owner)}) IN (${tombstones(owner, range)})`
+  const isErased = `${range} AND (${keyOf(owner)}) IN (${tombstones(owner, range, since)})`
   return table === owner ? `ver < ${tombstoneVer} AND ${isErased}` : isErased
 }
 
@@ -56,23 +63,30 @@ const hidden = (table: RecordTableName, range: string, condition: string) =>
      GROUP BY ${identity}
      HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
 
+/** The ranges of the tombstones for the rows of a table. */
+const rangesOf = (
+  clickhouse: Pick<ClickHouse, 'query'>,
+  table: ErasedTable,
+  since: Date | undefined,
+) => divideRows(clickhouse, tombstonesOf(table), hasTombstone(tombstonesOf(table), since))
+
 /**
- * Starts to delete the rows of all records that have a tombstone. If a subject is given, also
- * starts to delete the subject's hidden versions of records (see `hidden`). Resolves to the number
- * of these rows once the deletion has started, or at the deadline; `untilDeleted` waits for its end.
+ * Starts to delete the rows of records with a tombstone, and the subject's hidden versions of
+ * records (see `hidden`). Resolves to the number of these rows once the deletion has started, or at
+ * the deadline; `untilDeleted` waits for its end.
  */
 export async function startDeletion(
   clickhouse: Sql,
   wait: Wait,
-  subject?: Subject,
+  { subject, since }: ErasureScope,
 ): Promise<number> {
   let rows = 0
   // Each replica deletes the rows whose tombstones it has, so every replica must have all
   // tombstones.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) {
-    for (const range of await divideRows(clickhouse, tombstonesOf(table), hasTombstone)) {
-      const condition = { sql: erased(table, range), params: {} }
+    for (const range of await rangesOf(clickhouse, table, since)) {
+      const condition = { sql: erased(table, range, since), params: {} }
       rows += await maskRows(clickhouse, wait, { table, found: condition, removed: condition })
     }
   }
@@ -221,13 +235,13 @@ export async function countStored(
 
 export async function countPayloads(
   clickhouse: Pick<ClickHouse, 'query'>,
-  subject?: Subject,
+  { subject, since }: ErasureScope,
   receivedBefore: Date = new Date(),
 ): Promise<number> {
   let rows = 0
   for (const table of erasedTables) {
-    for (const range of await divideRows(clickhouse, tombstonesOf(table), hasTombstone)) {
-      rows += await countRows(clickhouse, stored(table, erased(table, range)))
+    for (const range of await rangesOf(clickhouse, table, since)) {
+      rows += await countRows(clickhouse, stored(table, erased(table, range, since)))
     }
   }
   if (subject === undefined) return rows

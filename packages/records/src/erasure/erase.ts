@@ -2,7 +2,7 @@ import { randomUUID, type KeyObject } from 'node:crypto'
 import { countMasked, countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
-import { noteErasure } from './erasure-list.ts'
+import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { hasTombstone, spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
@@ -74,6 +74,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     subjectHash: subject === undefined ? '' : subjectHash(subject, subjectKey),
     startedAt,
   }
+  const since = await readErasedUntil(clickhouse)
+  const scope = { subject, since: subject && since }
   await noteErasure(clickhouse, { ...entry, finishedAt: undefined, report: '{}' })
 
   const report: ErasureReport = {
@@ -93,7 +95,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    report.objectsDeleted += await removeObjectsOf(services, hasTombstone)
+    const selected = hasTombstone('feedback_raw', scope.since)
+    report.objectsDeleted += await removeObjectsOf(services, selected)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
   const examples: string[] = []
@@ -102,7 +105,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     progress('writing tombstones')
     if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
     else {
-      const written = await writeTombstones(clickhouse, subject)
+      const written = await writeTombstones(clickhouse, subject, since)
       tombstones.logs += written.logs
       tombstones.feedback += written.feedback
       tombstones.deadLetters += written.deadLetters
@@ -113,12 +116,12 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     await removeObjects()
     if (subject !== undefined) examples.push(...(await findExamples(clickhouse, subject)))
     await eraseExamples(clickhouse, examples)
-    report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, subject)
+    report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a console may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
-    remaining.rows = await countPayloads(clickhouse, subject, startedAt)
+    remaining.rows = await countPayloads(clickhouse, scope, startedAt)
     // A console may have stored a state again that it read before the stack trace was removed.
     remaining.rows += await countExamples(clickhouse, examples)
     // A console may have stored a count that it began before the tombstones were written.

@@ -1,4 +1,5 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { dayMs } from '@intake/contract'
 
 interface Erasure {
   /** UUID. */
@@ -32,6 +33,19 @@ export async function noteErasure(
       ver: finishedAt === undefined ? 0 : finishedAt.getTime(),
     },
   )
+}
+
+/**
+ * Resolves to the time before which no tombstone has a payload left: when the last complete erasure
+ * began. A day less, because the clocks of this machine and of ClickHouse may differ. What was
+ * repeated later is left to `erasures apply`.
+ */
+export async function readErasedUntil(clickhouse: Pick<ClickHouse, 'query'>): Promise<Date> {
+  const [row] = await clickhouse.query<{ ms: number }>(
+    `SELECT toUnixTimestamp64Milli(least(max(started_at), now64(3, 'UTC'))) AS ms
+     FROM intake.erasures FINAL WHERE finished_at IS NOT NULL AND kind != 'retention'`,
+  )
+  return new Date(Math.max(0, (row?.ms ?? 0) - dayMs))
 }
 
 export const listErasures = (

@@ -1,4 +1,4 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { identity, syncReplicas, tombstoneVer } from '@intake/schema'
 import { recountHours } from '../counts/recount.ts'
 import { divideRows } from './divide-rows.ts'
@@ -15,23 +15,33 @@ export const keyOf = (table: PayloadTable): string =>
 const letterKey = keyOf('dead_letters_raw')
 const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
 
-/** Selects all tombstones of a table. */
-export const hasTombstone: Condition = { sql: `ver = ${tombstoneVer}`, params: {} }
+/**
+ * Selects the tombstones of a table.
+ *
+ * @param since only those that were written since then; those of dead letters do not say when
+ */
+export function hasTombstone(table: PayloadTable, since?: Date): Condition {
+  const recent = `received_at >= toDateTime64('${sqlTime(since ?? new Date(0))}', 3, 'UTC')`
+  const isDated = since !== undefined && table !== 'dead_letters_raw'
+  return { sql: `ver = ${tombstoneVer}${isDated ? ` AND ${recent}` : ''}`, params: {} }
+}
 
 /** @param rows a condition: those among these */
-export const tombstones = (table: PayloadTable, rows: string): string =>
-  `SELECT ${keyOf(table)} FROM intake.${table} WHERE ${hasTombstone.sql} AND ${rows}`
+export const tombstones = (table: PayloadTable, rows: string, since?: Date): string =>
+  `SELECT ${keyOf(table)} FROM intake.${table} WHERE ${hasTombstone(table, since).sql} AND ${rows}`
 
 type Sql = Pick<ClickHouse, 'query' | 'insertSelect'>
 
 /**
  * Inserts a tombstone, which is an identity without a payload, for each record and dead letter of
- * the subject that has none. A record whose visible version belongs to another subject gets none.
- * Resolves to the number of new tombstones.
+ * the subject that has none since `since`: what was repeated after an erasure has an older one. A
+ * record whose visible version belongs to another subject gets none. Resolves to the number of new
+ * tombstones.
  */
 export async function writeTombstones(
   clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
   subject: Subject,
+  since: Date,
 ) {
   await syncReplicas(clickhouse, payloadTables)
   const { sql, params } = recordCondition(subject)
@@ -41,7 +51,8 @@ export async function writeTombstones(
       { into: table, of: table, rows: { sql, params } },
       (_, related) => `FROM intake.${table} WHERE ${related}
        GROUP BY ${identity}
-       HAVING max(ver) < ${tombstoneVer} AND argMax(${sql}, (ver, ${sql}))`,
+       HAVING argMaxIf(${sql}, (ver, ${sql}), ver < ${tombstoneVer})
+         AND countIf(${hasTombstone(table, since).sql}) = 0`,
     )
   const logs = await inRecords('logs_raw')
   // So that a count that is newer than the marks was made without these records, on any replica.
