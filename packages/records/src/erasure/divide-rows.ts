@@ -3,12 +3,12 @@ import { identity } from '@intake/schema'
 import type { Condition } from './subject.ts'
 
 /** A set of so many identities takes about 110 MB of ClickHouse's memory. */
-const rowsMax = 500_000
+const defaultRowsMax = 500_000
 const hourMs = 3_600_000
 const hourOf = (time: string) => `toInt64(floor(toUnixTimestamp64Milli(${time}) / ${hourMs}))`
 
 /**
- * Divides the rows that a condition selects into ranges of `time` with at most about 500,000 of
+ * Divides the rows that a condition selects into ranges of `time` with at most about `rowsMax` of
  * them, so that a statement about one range fits into memory, however many there are. Resolves to the
  * conditions of the ranges, each with all rows of an identity; to none if there are no rows.
  */
@@ -16,6 +16,7 @@ export async function divideRows(
   clickhouse: Pick<ClickHouse, 'query'>,
   table: string,
   { sql, params }: Condition,
+  rowsMax = defaultRowsMax,
 ): Promise<string[]> {
   const ranges = await clickhouse.query<{ first: number; last: number; rows: number }>(
     `SELECT min(hour) AS first, max(hour) AS last, sum(hour_rows) AS rows

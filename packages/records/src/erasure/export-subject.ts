@@ -6,8 +6,15 @@ import { parseAttachmentKey } from '@intake/contract'
 import { identity, tombstoneVer } from '@intake/schema'
 import { rowsAfter, type OrderColumn } from '../rows-after.ts'
 import type { Services } from '../services.ts'
-import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
-import { keyOf, tombstones, type PayloadTable, type RecordTableName } from './tombstones.ts'
+import { divideRows } from './divide-rows.ts'
+import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
+import {
+  keyOf,
+  recordTables,
+  tombstones,
+  type PayloadTable,
+  type RecordTableName,
+} from './tombstones.ts'
 import { waitingFrames } from './waiting-rows.ts'
 
 export interface ExportReport {
@@ -104,28 +111,30 @@ interface ExportedRow {
 type ReadRow = Omit<ExportedRow, 'json'> & { ver: number; row?: string }
 
 const pageRows = 100
+/** Each page searches all rows of its range, for their other versions. */
+const rangeRows = 10_000
 
 /** Each version once: `visible` to analysts, `superseded` by another, or `rejected`. */
 async function* exportRows(
-  clickhouse: Pick<ClickHouse, 'lines'>,
+  clickhouse: Pick<ClickHouse, 'lines' | 'query'>,
   subject: Subject,
 ): AsyncGenerator<ExportedRow> {
   const records = recordCondition(subject)
-  yield* pages(clickhouse, 'logs_raw', recordPage('log', 'logs_raw', records), records.params)
-  yield* pages(
-    clickhouse,
-    'feedback_raw',
-    recordPage('feedback', 'feedback_raw', records),
-    records.params,
-  )
+  for (const table of recordTables) {
+    for (const range of await divideRows(clickhouse, table, records, rangeRows)) {
+      const page = recordPage(table, `${range} AND ${records.sql}`, range)
+      yield* pages(clickhouse, table, page, records.params)
+    }
+  }
   const letters = deadLetterCondition(subject)
   const page = `'dead_letter' AS kind, 'rejected' AS state, * EXCEPT (is_deleted)
     FROM intake.dead_letters_raw FINAL WHERE ${letters.sql}`
   yield* pages(clickhouse, 'dead_letters_raw', page, letters.params)
 }
 
-function recordPage(kind: string, table: RecordTableName, { sql }: Condition): string {
-  const theirs = `(${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})`
+function recordPage(table: RecordTableName, rows: string, range: string): string {
+  const kind = table === 'logs_raw' ? 'log' : 'feedback'
+  const theirs = `${range} AND (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${rows})`
   return `'${kind}' AS kind,
     if((${identity}, ver) IN (
       SELECT ${identity}, max(ver) FROM intake.${table}
@@ -133,7 +142,7 @@ function recordPage(kind: string, table: RecordTableName, { sql }: Condition): s
       GROUP BY ${identity}
     ), 'visible', 'superseded') AS state, * EXCEPT (is_deleted)
     FROM intake.${table}
-    WHERE ver < ${tombstoneVer} AND ${sql} AND (${identity}) NOT IN (${tombstones(table, theirs)})`
+    WHERE ver < ${tombstoneVer} AND ${rows} AND (${identity}) NOT IN (${tombstones(table, theirs)})`
 }
 
 async function* pages(
