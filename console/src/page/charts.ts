@@ -43,6 +43,7 @@ const pixels = (value: number) => Number(value.toFixed(1))
 
 export function chart(options: Chart): Html {
   const { points, stepMs, columns, label, legend, completeUntilMs = Infinity } = options
+  if (points.length === 0) return html`<p class="mute">Not counted.</p>`
   // Links that are too long are left out: a chart has two for each step.
   const href = isShort(options.href?.(0) ?? '') ? options.href : undefined
   const steps = points.map(({ t }) => t)

@@ -46,8 +46,8 @@ t.test('steps that are not complete are pale', async (t) => {
   t.equal(part(draw(points, Date.UTC(2026, 10, 24, 22, 30))), 4)
 })
 
-t.test('charts without points or with zeros only are drawn', async (t) => {
-  t.match(draw([]), '<svg')
+t.test('a chart with zeros only is drawn, one without points says so', async (t) => {
+  t.match(draw([]), 'Not counted.')
   t.match(draw(points.map(({ t }) => ({ t, events: 0, refused: 0 }))), '<svg')
   t.match(spark([]).toString(), '<svg')
 })

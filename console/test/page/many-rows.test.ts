@@ -94,12 +94,16 @@ t.test('a view without the counts that ClickHouse cannot make says so', async (t
   const { url } = await startReaderPage(t, {
     reader: {
       query: (sql, params) =>
-        /FROM intake\.(hours|device_hours)\b/.test(sql)
+        /FROM intake\.(hours|device_hours|outcomes)\b/.test(sql)
           ? Promise.reject(new ClickHouseError('too much', { kind: 'split', code: 241 }))
           : reader.query(sql, params),
       lines: (sql, params) => reader.lines(sql, params),
     },
   })
-  t.match(await view(url, '/'), { status: 200, text: 'Some parts could not be counted' })
+  const { status, text } = await view(url, '/')
+  t.equal(status, 200)
+  t.match(text, 'Some parts could not be counted')
+  t.match(text, /<h2>Refused<\/h2>\s*<b>–<\/b>/)
+  t.match(text, 'Not counted.')
   t.match(await view(url, '/events?from=2026-11-01T00:00:00Z&event=x&user=y'), { status: 200 })
 })

@@ -75,7 +75,7 @@ export function refusedTile(data: OverviewData, period: PeriodName): Html {
   const reason = data.refusals[0]?.code
   return tile({
     title: 'Refused',
-    value: wholeNumber(refused),
+    value: series.length === 0 ? '–' : wholeNumber(refused),
     note: html`${compared(refused, data.refusedBefore)} last
     ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
     chart: spark(series, { series: 'refused' }),
