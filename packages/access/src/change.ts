@@ -41,14 +41,12 @@ export async function changeHash(
 
 /** Checks the limit and adds in one step, so that concurrent commands cannot exceed it. */
 const addScript = `
-for index = 5, #ARGV do
-  if redis.call('HEXISTS', KEYS[1], ARGV[index]) == 1 then return 1 end
-end
+if redis.call('HEXISTS', KEYS[1], ARGV[5]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 announce()
 return redis.call('HSET', KEYS[1], ARGV[5], ARGV[4])`
 
-/** Adds a field, unless the hash has it or one of `aliases`; false if there are `max`. */
+/** Adds a field, unless the hash has it; false if there are `max`. */
 export async function addField(
   redis: Redis,
   options: {
@@ -56,29 +54,24 @@ export async function addField(
     field: string
     value: string
     max: number
-    aliases?: readonly string[]
     entry: JournalEntry
   },
 ): Promise<boolean> {
-  const { hash, field, value, max, aliases = [], entry } = options
-  const args = [max, value, field, ...aliases]
+  const { hash, field, value, max, entry } = options
+  const args = [max, value, field]
   return (await changeHash(redis, { hash, script: addScript, args, entry })) === 1
 }
 
 const removeScript = `
-local found = {}
-for index = 3, #ARGV do
-  if redis.call('HEXISTS', KEYS[1], ARGV[index]) == 1 then table.insert(found, ARGV[index]) end
-end
-if #found == 0 then return 0 end
+if redis.call('HDEL', KEYS[1], ARGV[3]) == 0 then return 0 end
 announce()
-return redis.call('HDEL', KEYS[1], unpack(found))`
+return 1`
 
-/** Removes those of the fields that exist. Resolves to false if none does; then nothing changes. */
-export async function removeFields(
+/** Removes a field. Resolves to false if there is none; then nothing changes. */
+export async function removeField(
   redis: Redis,
-  options: { hash: ChangedHash; fields: readonly string[]; entry: JournalEntry },
+  options: { hash: ChangedHash; field: string; entry: JournalEntry },
 ): Promise<boolean> {
-  const { hash, fields, entry } = options
-  return (await changeHash(redis, { hash, script: removeScript, args: fields, entry })) !== 0
+  const { hash, field, entry } = options
+  return (await changeHash(redis, { hash, script: removeScript, args: [field], entry })) === 1
 }

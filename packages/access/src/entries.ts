@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readInstallationHash, type Redis } from '@intake/redis'
 import { tryJson } from '@intake/runtime'
-import { addField, removeFields, type ChangedHash } from './change.ts'
+import { addField, removeField, type ChangedHash } from './change.ts'
 
 /** What an operator has decided, as JSON in a hash under its id. An entry never changes. */
 export interface Entry {
@@ -47,7 +47,7 @@ export async function removeEntry<Parsed extends object>(
   const parsed = parse(json)
   const detail = parsed ?? { id }
   const entry = { who, action: `${kind}-removed`, subject: id, detail } as const
-  const removed = await removeFields(redis, { hash, fields: [id], entry })
+  const removed = await removeField(redis, { hash, field: id, entry })
   return removed ? (parsed ?? 'unreadable') : undefined
 }
 

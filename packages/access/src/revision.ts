@@ -1,9 +1,6 @@
 import { execAll, installationKey, type Redis } from '@intake/redis'
 
-/**
- * A UUID that changes in one step with the policy or an API key. One key for both, because Redis
- * users of earlier versions may read and write it.
- */
+/** A UUID that changes in one step with the policy or an API key. */
 export const revisionKey = '{intake}:policy:revision'
 
 /**

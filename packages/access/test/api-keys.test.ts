@@ -120,7 +120,7 @@ t.test('keys that cannot be read at first are retried with growing pauses', asyn
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
 })
 
-t.test('keys are read again only after a change, and at least every ten minutes', async (t) => {
+t.test('keys are read again only after a change', async (t) => {
   const clock = createTestClock()
   const { keys } = await store.load()
   let revision = 'first'
@@ -138,10 +138,8 @@ t.test('keys are read again only after a change, and at least every ten minutes'
   revision = 'second'
   await clock.advance(2_000)
   t.equal(readings, 2, 'a change acts within two seconds')
-  await clock.advance(9 * 60_000)
-  t.equal(readings, 2)
   await clock.advance(60_000)
-  t.equal(readings, 3, 'commands of earlier versions do not change the revision')
+  t.equal(readings, 2)
 })
 
 t.test('every change of a key changes the revision', async (t) => {
@@ -264,30 +262,15 @@ t.test('fields that a later version adds to a key are ignored', async (t) => {
   t.match(await store.create({ name: 'later', secret }), { created: false, key: { id: key.id } })
 })
 
-t.test('a key that an earlier version has stored works as before', async (t) => {
-  const { key, secret } = await store.create({ name: 'earlier' })
-  const field = await fieldOf(key.id)
-  const { origins: _, limits: __, suspendedAt: ___, ...earlier } = key
-  await redis.hset(redisKey, field, JSON.stringify(earlier))
-  const { keys, unreadable } = await store.load()
-  t.same(keys.get(field), { ...earlier, origins: [], limits: {}, suspendedAt: null })
-  t.equal(unreadable.size, 0)
-  t.match(await store.set(key.id, { limits: { eventsPerDay: 5 } }), { limits: { eventsPerDay: 5 } })
-  t.match(await store.create({ name: 'again', secret }), { created: false, key: { id: key.id } })
-})
-
-t.test('earlier gateways see a suspended key as revoked, until it is resumed', async (t) => {
+t.test('a suspended key can be resumed, a revoked one cannot', async (t) => {
   const { key } = await store.create({ name: 'leaked' })
   const field = await fieldOf(key.id)
-  const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
   t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
-  t.type((await stored()).revokedAt, 'string')
   const { suspendedAt } = (await store.load()).keys.get(field)!
   t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
   await store.set(key.id, { name: 'renamed' })
   t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
-  await store.setState(key.id, 'active')
-  t.equal((await stored()).revokedAt, null)
+  t.match(await store.setState(key.id, 'active'), { suspendedAt: null })
   await store.setState(key.id, 'suspended')
   await store.setState(key.id, 'revoked')
   t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })

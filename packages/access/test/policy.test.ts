@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, randomUUID } from 'node:crypto'
+import { createHmac, createSecretKey, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
@@ -295,44 +295,14 @@ t.test('a suppressed sender remains suppressed, even if entries are damaged', as
 t.test('the list alone, with the mark of the installation, identifies nobody', async (t) => {
   const user = { kind: 'user', id: randomUUID() } as const
   await store.suppress(user)
-  const { salt, suppressed, secret } = (await store.load())!
+  const { suppressed, secret } = (await store.load())!
   t.match([...suppressed], [/^hmac-sha256:[\w+/]{43}=$/])
-  t.notOk(suppressed.has(earlierHash(salt, user)))
   // Rules hash values with the secret, so anybody can have a text hashed that they send.
   const text = JSON.stringify(['suppression', 'user', '', user.id])
   const visible = createHmac('sha256', Buffer.from(secret!, 'base64')).update(text).digest('base64')
   t.notOk(suppressed.has(`hmac-sha256:${visible}`))
   t.notOk((await store.subjectKey()).equals(createSecretKey(secret!, 'base64')))
   await store.unsuppress(user)
-})
-
-/** The hash of a sender in the list of earlier versions. */
-const earlierHash = (salt: string, { kind, id }: { kind: string; id: string }) =>
-  hash('sha256', JSON.stringify([salt, kind, '', id]), 'base64')
-
-t.test('whom an earlier version suppressed remains suppressed, beside others', async (t) => {
-  const [earlier, later] = [randomUUID(), randomUUID()].map(
-    (id) => ({ kind: 'user', id }) as const,
-  ) as [{ kind: 'user'; id: string }, { kind: 'user'; id: string }]
-  const { salt } = (await store.load())!
-  await redis.hset('{intake}:suppressed', earlierHash(salt, earlier), '2026-01-01')
-  await revise()
-  const policy = await watchLoaded(t)
-  const isSuppressed = ({ id }: { id: string }) =>
-    policy.isSuppressed(sender({ unique_user_id: id }))
-  t.ok(isSuppressed(earlier))
-  t.notOk(isSuppressed(later))
-
-  t.ok(await store.suppress(later))
-  await until('it knows both forms', () => isSuppressed(later))
-  t.ok(isSuppressed(earlier))
-  t.ok(await store.suppress(earlier), 'it is on the list')
-  t.equal(await redis.hlen('{intake}:suppressed'), 2, 'gateways of earlier versions still know it')
-  t.ok(await store.unsuppress(earlier))
-  await until('it has forgotten', () => !isSuppressed(earlier))
-  t.notOk(await store.unsuppress(earlier))
-  t.ok(isSuppressed(later))
-  await store.unsuppress(later)
 })
 
 t.test('a lost secret is kept by running gateways, reported, and not replaced', async (t) => {

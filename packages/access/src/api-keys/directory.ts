@@ -5,9 +5,6 @@ import type { ApiKey } from './stored-key.ts'
 
 export type ApiKeyDirectory = ReturnType<typeof watchApiKeys>
 
-/** Commands of earlier versions change keys without changing the revision. */
-const rereadMs = 10 * 60_000
-
 /**
  * Keeps all keys in memory and checks every `intervalMs` whether they have changed. While the store
  * is unavailable, the last known keys remain valid. So does a known key whose entry becomes
@@ -27,7 +24,6 @@ export function watchApiKeys(options: {
   let budgeted: ApiKey[] = []
   let hasSeveral = false
   let knownRevision: string | undefined
-  let rereadAt = 0
   /** Keys by secret since the last reading, so that each secret is hashed once. */
   const found = new Map<string, ApiKey>()
 
@@ -35,7 +31,7 @@ export function watchApiKeys(options: {
     async poll() {
       // If a key changes after the revision was read, the next poll sees another revision.
       const revision = await store.revision()
-      if (revision === knownRevision && clock.now() < rereadAt) return
+      if (revision === knownRevision) return
       const { keys: readable, unreadable } = await store.load(keys)
       for (const secretHash of unreadable.keys()) {
         const known = keys?.get(secretHash)
@@ -47,7 +43,6 @@ export function watchApiKeys(options: {
       hasSeveral = current.length > 1
       found.clear()
       knownRevision = revision
-      rereadAt = clock.now() + rereadMs
       if (unreadable.size > 0) options.onUnreadable([...unreadable.values()])
     },
     intervalMs: options.intervalMs,

@@ -8,7 +8,7 @@ import type { JournalAction } from '../journal/actions.ts'
 import { readRevision } from '../revision.ts'
 import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
-import { parseKey, printKey, type ApiKey } from './stored-key.ts'
+import { parseKey, type ApiKey } from './stored-key.ts'
 
 /** Identifiers and origins are normalised; an invalid one causes a `RangeError`. */
 export interface KeyRules {
@@ -36,22 +36,14 @@ interface StoredKeys {
 const redisKey = '{intake}:api-keys'
 const storedKeys = { key: redisKey, isForGateways: true }
 
-/**
- * Replaces an entry only if it is still as read, so that another process's change is not undone.
- * Reads with HGETALL, because Redis users of earlier versions may read this hash in no other way.
- */
+/** Replaces an entry only if it is still as read, so that another process's change is not undone. */
 const replaceScript = `
-local entries = redis.call('HGETALL', KEYS[1])
-for index = 1, #entries, 2 do
-  if entries[index] == ARGV[3] and entries[index + 1] == ARGV[4] then
-    announce()
-    redis.call('HSET', KEYS[1], ARGV[3], ARGV[5])
-    return 1
-  end
-end
-return 0`
+if redis.call('HGET', KEYS[1], ARGV[3]) ~= ARGV[4] then return 0 end
+announce()
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[5])
+return 1`
 
-/** Adds an entry, unless there is one. Uses HSETNX, because the operator may not read a field. */
+/** Adds an entry, unless there is one. */
 const createScript = `
 if redis.call('HSETNX', KEYS[1], ARGV[3], ARGV[4]) == 0 then return 0 end
 announce()
@@ -93,7 +85,7 @@ export function createApiKeyStore({ redis, who = '' }: { redis: Redis; who?: str
       const replaced = await changeHash(redis, {
         hash: storedKeys,
         script: replaceScript,
-        args: [field, json, printKey(next)],
+        args: [field, json, JSON.stringify(next)],
         entry: { who, action, subject: id, detail },
       })
       if (replaced === 1) return next
@@ -117,7 +109,7 @@ export function createApiKeyStore({ redis, who = '' }: { redis: Redis; who?: str
       const added = await changeHash(redis, {
         hash: storedKeys,
         script: createScript,
-        args: [secretHash, printKey(key)],
+        args: [secretHash, JSON.stringify(key)],
         entry: { who, action: 'key-created', subject: key.id, detail: key },
       })
       if (added === 1) return { key, secret, created: true }
@@ -161,7 +153,7 @@ async function load(redis: Redis, known?: ReadonlyMap<string, ApiKey>): Promise<
   for (const [field, json] of await readInstallationHash(redis, redisKey)) {
     if (++inTurn % parsedPerTurn === 0) await nextTurn()
     const before = known?.get(field)
-    const isUnchanged = before !== undefined && printKey(before) === json
+    const isUnchanged = before !== undefined && JSON.stringify(before) === json
     const key = isUnchanged ? before : parseKey(json)
     if (key !== undefined) stored.keys.set(field, key)
     else stored.unreadable.set(field, nameOf(field, json))

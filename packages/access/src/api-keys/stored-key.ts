@@ -22,43 +22,32 @@ export interface ApiKey {
   revokedAt: string | null
 }
 
-/** Prints a suspended key with a `revokedAt`, too, for gateways that only know that one. */
-export function printKey(key: ApiKey): string {
-  return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
-}
-
 /**
  * Reads a key that any version, even a later one, has stored. Undefined if a field is damaged or
  * missing: it could allow too much, such as every application. Fields of a later version are kept.
  */
 export function parseKey(json: string): ApiKey | undefined {
-  const entry = Object(tryJson(json)) as Entry
-  if (!hasFirstFields(entry)) return undefined
-  const { origins = [], limits = {}, suspendedAt = null } = entry
-  if (!areOrigins(origins) || !areLimits(limits) || !isTimeOrNull(suspendedAt)) return undefined
-  const revokedAt = suspendedAt === null ? entry.revokedAt : null
-  return { ...entry, origins, limits, suspendedAt, revokedAt }
+  const entry = Object(tryJson(json)) as Partial<Record<keyof ApiKey, unknown>>
+  return isKey(entry) ? entry : undefined
 }
 
-type Entry = Partial<Record<keyof ApiKey, unknown>>
-type FirstFields = 'id' | 'name' | 'bundleIdentifiers' | 'createdAt' | 'expiresAt' | 'revokedAt'
-
-/** Whether all fields that every version of Intake writes are present and valid. */
-function hasFirstFields(entry: Entry): entry is Entry & Pick<ApiKey, FirstFields> {
-  const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = entry
+function isKey(entry: Partial<Record<keyof ApiKey, unknown>>): entry is ApiKey {
+  const { id, name, bundleIdentifiers, origins, limits } = entry
+  const { createdAt, expiresAt, suspendedAt, revokedAt } = entry
   return (
     isId(id) &&
     typeof name === 'string' &&
-    Array.isArray(bundleIdentifiers) &&
-    bundleIdentifiers.every((one) => typeof one === 'string') &&
+    areTexts(bundleIdentifiers) &&
+    areTexts(origins) &&
+    origins.every((one) => parseOrigin(one) === one) &&
+    areLimits(limits) &&
     isTime(createdAt) &&
-    isTimeOrNull(expiresAt) &&
-    isTimeOrNull(revokedAt)
+    [expiresAt, suspendedAt, revokedAt].every((time) => time === null || isTime(time))
   )
 }
 
-const areOrigins = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string' && parseOrigin(one) === one)
+const areTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 function areLimits(value: unknown): value is KeyLimits {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
@@ -69,4 +58,3 @@ function areLimits(value: unknown): value is KeyLimits {
 const isId = (id: unknown): id is string => typeof id === 'string' && /^key_[\da-f]{12}$/.test(id)
 const isTime = (time: unknown): time is string =>
   typeof time === 'string' && !Number.isNaN(Date.parse(time))
-const isTimeOrNull = (time: unknown): time is string | null => time === null || isTime(time)

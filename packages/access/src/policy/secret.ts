@@ -1,6 +1,6 @@
 import { randomBytes, type KeyObject } from 'node:crypto'
 import { readInstallation, type Redis } from '@intake/redis'
-import { deriveSubjectKey, suppressedKey, suppressionPrefix } from './suppression.ts'
+import { deriveSubjectKey, suppressedKey } from './suppression.ts'
 
 /** The rules as JSON by id, and the installation's secret, which is kept when they are removed. */
 export const rulesKey = '{intake}:rules'
@@ -12,23 +12,18 @@ export const secretField = 'secret'
  */
 const script = `
 if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
-  local suppressed = redis.call('HGETALL', KEYS[2])
-  for i = 1, #suppressed, 2 do
-    if string.sub(suppressed[i], 1, ${suppressionPrefix.length}) == '${suppressionPrefix}' then return false end
-  end
+  if redis.call('HLEN', KEYS[2]) > 0 then return false end
   redis.call('HSET', KEYS[1], '${secretField}', ARGV[1])
 end
 return redis.call('HGET', KEYS[1], '${secretField}')`
 
-export async function readSalt(redis: Redis): Promise<string> {
-  const installation = await readInstallation(redis)
-  if (installation === null) throw new Error('Redis belongs to no installation')
-  return installation
+export async function requireInstallation(redis: Redis): Promise<void> {
+  if ((await readInstallation(redis)) === null) throw new Error('Redis belongs to no installation')
 }
 
 /** Creates the secret of the installation if there is none; rejects if it was lost. */
 async function readSecret(redis: Redis): Promise<string> {
-  await readSalt(redis)
+  await requireInstallation(redis)
   const created = randomBytes(32).toString('base64')
   const secret = await redis.eval(script, 2, rulesKey, suppressedKey, created)
   if (secret === null) {

@@ -1,17 +1,12 @@
 import type { RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { addField, removeFields } from '../change.ts'
+import { addField, removeField } from '../change.ts'
 import { addEntry, removeEntry } from '../entries.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 import { storeDropped, storeRetention } from './retention.ts'
-import { readSalt, readSubjectKey, rulesKey, secretField } from './secret.ts'
+import { readSubjectKey, requireInstallation, rulesKey, secretField } from './secret.ts'
 import { readPolicy } from './stored-policy.ts'
-import {
-  earlierSuppressionHash,
-  suppressedKey,
-  suppressionHash,
-  type Suppression,
-} from './suppression.ts'
+import { suppressedKey, suppressionHash, type Suppression } from './suppression.ts'
 
 /** Every gateway keeps the list of suppressed senders in memory. */
 export const suppressedMax = 100_000
@@ -37,30 +32,33 @@ export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: str
 
     /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
     async suppress(sender: Suppression): Promise<boolean> {
-      const [field, earlier] = await hashesOf(redis, sender)
+      const field = suppressionHash(await readSubjectKey(redis), sender)
       const { kind } = sender
       return addField(redis, {
         hash: suppressed,
         field,
         value: new Date().toISOString(),
         max: suppressedMax,
-        aliases: [earlier],
         entry: { who, action: 'sender-suppressed', subject: field, detail: { kind } },
       })
     },
 
     /** Resolves to false if the sender was not suppressed. */
     async unsuppress(sender: Suppression): Promise<boolean> {
-      const fields = await hashesOf(redis, sender)
-      const [subject] = fields
+      const field = suppressionHash(await readSubjectKey(redis), sender)
       const { kind } = sender
-      const entry = { who, action: 'sender-unsuppressed', subject, detail: { kind } } as const
-      return removeFields(redis, { hash: suppressed, fields, entry })
+      const entry = {
+        who,
+        action: 'sender-unsuppressed',
+        subject: field,
+        detail: { kind },
+      } as const
+      return removeField(redis, { hash: suppressed, field, entry })
     },
 
     /** Undefined: without limit, or of an application: as the general period. */
     async setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string) {
-      await readSalt(redis)
+      await requireInstallation(redis)
       await storeRetention(redis, kind, days, bundleIdentifier)
     },
 
@@ -70,7 +68,7 @@ export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: str
      * records would reappear.
      */
     async noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string) {
-      await readSalt(redis)
+      await requireInstallation(redis)
       await storeDropped(redis, kind, until, bundleIdentifier)
     },
 
@@ -94,12 +92,4 @@ export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: str
      */
     load: (knownRevision?: string) => readPolicy(redis, knownRevision),
   }
-}
-
-/** Returns the fields under which a sender is suppressed: that of this and that of earlier versions. */
-async function hashesOf(redis: Redis, sender: Suppression): Promise<[string, string]> {
-  return [
-    suppressionHash(await readSubjectKey(redis), sender),
-    earlierSuppressionHash(await readSalt(redis), sender),
-  ]
 }

@@ -4,13 +4,11 @@ import { parseEntries } from '../entries.ts'
 import { readRevision } from '../revision.ts'
 import { parseRule, type Rule } from '../rules/rule.ts'
 import { parseRetention, retentionKey, type KindRetention } from './retention.ts'
-import { readSalt, rulesKey, secretField } from './secret.ts'
-import { isEarlierHash, suppressedKey } from './suppression.ts'
+import { rulesKey, secretField } from './secret.ts'
+import { suppressedKey } from './suppression.ts'
 
 export interface StoredPolicy {
   retention: Record<RecordKind, KindRetention>
-  /** The installation's mark: the salt in hashes of senders that an earlier version suppressed. */
-  salt: string
   /** Changes with each change of the policy, and of the API keys. */
   revision: string
   /** Hashes of suppressed senders (suppression.ts). */
@@ -30,21 +28,18 @@ export async function readPolicy(redis: Redis, known?: string): Promise<StoredPo
   const revision = await readRevision(redis)
   if (revision === known) return undefined
   // If the policy changes after the revision was read, the next call reads it again.
-  const [salt, senders, periods, entries] = await Promise.all([
-    readSalt(redis),
+  const [senders, periods, entries] = await Promise.all([
     readInstallationHash(redis, suppressedKey),
     readInstallationHash(redis, retentionKey),
     readInstallationHash(redis, rulesKey),
   ])
-  const suppressed = new Set<string>()
-  for (const [sender] of senders) suppressed.add(sender)
+  const suppressed = new Set(Array.from(senders, ([sender]) => sender))
   const stored = new Map(entries)
   const secret = stored.get(secretField)
   stored.delete(secretField)
   const { entries: rules, unreadable: unreadableRules } = parseEntries(stored, parseRule)
   const unreadable = unreadableRules.map((id) => `the entry ${id} of ${rulesKey}`)
-  const needsSecret = [...suppressed].some((field) => !isEarlierHash(field))
-  if (secret === undefined && needsSecret) {
+  if (secret === undefined && suppressed.size > 0) {
     unreadable.push(`the field ${secretField} of ${rulesKey}`)
   }
   const retention = parseRetention(new Map(periods), (field) =>
@@ -52,7 +47,6 @@ export async function readPolicy(redis: Redis, known?: string): Promise<StoredPo
   )
   return {
     retention,
-    salt,
     revision,
     suppressed,
     rules,

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
 /** A sender whose records gateways acknowledge but do not store. */
 export interface Suppression {
@@ -11,9 +11,6 @@ export interface Suppression {
 
 /** The key of a Redis hash that maps hashes of suppressed senders to the time of suppression. */
 export const suppressedKey = '{intake}:suppressed'
-
-/** Begins every result of `suppressionHash`. Hashes of earlier versions are base64 alone. */
-export const suppressionPrefix = 'hmac-sha256:'
 
 /**
  * Derives the key of all hashes that stand for a person or device. Rules hash values with the
@@ -32,15 +29,5 @@ export function suppressionHash(
   { kind, id, bundleIdentifier = '' }: Suppression,
 ): string {
   const text = JSON.stringify(['suppression', kind, bundleIdentifier, id])
-  return suppressionPrefix + createHmac('sha256', key).update(text).digest('base64')
+  return `hmac-sha256:${createHmac('sha256', key).update(text).digest('base64')}`
 }
-
-/** Hashes a sender as earlier versions did. Entries that they stored remain valid. */
-export function earlierSuppressionHash(
-  salt: string,
-  { kind, id, bundleIdentifier = '' }: Suppression,
-): string {
-  return hash('sha256', JSON.stringify([salt, kind, bundleIdentifier, id]), 'base64')
-}
-
-export const isEarlierHash = (field: string): boolean => !field.startsWith(suppressionPrefix)

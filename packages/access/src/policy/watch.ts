@@ -1,16 +1,11 @@
+import type { KeyObject } from 'node:crypto'
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
 import type { Retention } from './retention.ts'
 import type { PolicyStore } from './store.ts'
 import type { StoredPolicy } from './stored-policy.ts'
-import {
-  deriveSubjectKey,
-  earlierSuppressionHash,
-  isEarlierHash,
-  suppressionHash,
-  type Suppression,
-} from './suppression.ts'
+import { deriveSubjectKey, suppressionHash, type Suppression } from './suppression.ts'
 
 /** Which records a gateway must not store. The methods do no I/O. */
 export interface Policy {
@@ -68,7 +63,7 @@ export function watchPolicy(options: {
   const { wallMs = Date.now } = options
   let policy: StoredPolicy | undefined
   let rules = noRules
-  let hashesOf: (sender: Suppression) => string[] = () => []
+  let subjectKey: KeyObject | undefined
 
   const { close } = startPolling({
     async poll() {
@@ -76,7 +71,7 @@ export function watchPolicy(options: {
       if (changed === undefined) return
       const { secret = policy?.secret } = changed
       policy = { ...changed, secret }
-      hashesOf = suppressionHashesOf(policy)
+      subjectKey = secret === undefined ? undefined : deriveSubjectKey(secret)
       rules = compileRules({
         rules: [...changed.rules, ...stillKnown(rules.active, changed)],
         secret,
@@ -105,11 +100,9 @@ export function watchPolicy(options: {
       return ms === Infinity ? undefined : ms
     },
     isSuppressed(sender) {
-      if (policy === undefined || policy.suppressed.size === 0) return false
-      const { suppressed } = policy
-      return suppressionsOf(sender).some((one) =>
-        hashesOf(one).some((hash) => suppressed.has(hash)),
-      )
+      const [key, suppressed] = [subjectKey, policy?.suppressed]
+      if (key === undefined || suppressed === undefined || suppressed.size === 0) return false
+      return suppressionsOf(sender).some((one) => suppressed.has(suppressionHash(key, one)))
     },
     rules: () => rules,
     close,
@@ -119,18 +112,6 @@ export function watchPolicy(options: {
 /** The rules that this process still follows although their entries can no longer be read. */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
-}
-
-/** Hashes a sender in the forms that the list has, usually one: at most four hashes a request. */
-function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
-  const forms: ((sender: Suppression) => string)[] = []
-  const fields = [...suppressed]
-  if (secret !== undefined && fields.some((field) => !isEarlierHash(field))) {
-    const key = deriveSubjectKey(secret)
-    forms.push((sender) => suppressionHash(key, sender))
-  }
-  if (fields.some(isEarlierHash)) forms.push((sender) => earlierSuppressionHash(salt, sender))
-  return (sender: Suppression) => forms.map((hashOf) => hashOf(sender))
 }
 
 function suppressionsOf(sender: Parameters<Policy['isSuppressed']>[0]): Suppression[] {
