@@ -315,12 +315,6 @@ t.test('a rule to hash a field that has become a number removes it instead', asy
   t.equal(parseRule(JSON.stringify({ ...rule, path: 1 })), undefined)
 })
 
-t.test('a stored rule to sample without a condition remains in force', (t) => {
-  const rule = asRule({ action: 'sample', rate: 0.1, match: {} })
-  t.same(parseRule(JSON.stringify(rule)), rule)
-  t.end()
-})
-
 t.test('an entry of Redis that is no rule of this version is not read', async (t) => {
   const rule = asRule({ action: 'drop', match: { os: 'a' } })
   t.same(parseRule(JSON.stringify(rule)), rule)

@@ -41,36 +41,20 @@ export function concerns({ action, path, match }: RuleChoice, kind: RecordKind):
 const isAboutEvents = (path: string | undefined, match: RuleMatch) =>
   conditionsAbout(match, 'event').length > 0 || path?.startsWith('params.') === true
 
-/**
- * Why a rule may not be added, as a sentence for an operator. Earlier versions added rules to
- * sample without a condition, which remain valid.
- */
-export function findRuleProblem(rule: RuleChoice): string | undefined {
-  const problem = findStoredProblem(rule)
-  if (problem !== undefined || rule.action !== 'sample' || isLimited(rule)) return problem
-  return 'A rule to sample needs a condition, or it would be for everything.'
-}
+/** Why a rule may not be added, as a sentence for an operator. */
+export const findRuleProblem = (rule: RuleChoice): string | undefined =>
+  findActionProblem(rule) ?? findMatchProblem(rule)
 
-function findStoredProblem(rule: RuleChoice): string | undefined {
-  return findActionProblem(rule) ?? findMatchProblem(rule)
-}
-
-const isLimited = ({ match }: RuleChoice) => Object.keys(match).some((name) => name !== 'kind')
-
-function findActionProblem(rule: RuleChoice): string | undefined {
-  const { action, rate, path } = rule
+function findActionProblem({ action, rate, path, match }: RuleChoice): string | undefined {
+  if (action !== 'sample' && rate !== undefined) return `A rule to ${action} has no rate.`
   if (action === 'drop' || action === 'sample') {
     if (path !== undefined) return `A rule to ${action} has no path.`
-  }
-  if (action !== 'sample' && rate !== undefined) return `A rule to ${action} has no rate.`
-  if (action === 'sample') {
     const isShare = typeof rate === 'number' && rate > 0 && rate < 1
-    return isShare ? undefined : 'The rate must be more than 0 and less than 1, such as 0.1.'
-  }
-  if (action === 'drop') {
-    return isLimited(rule)
-      ? undefined
-      : 'A rule to drop needs a condition, or it would drop everything.'
+    if (action === 'sample' && !isShare)
+      return 'The rate must be more than 0 and less than 1, such as 0.1.'
+    const isLimited = Object.keys(match).some((name) => name !== 'kind')
+    if (isLimited) return undefined
+    return `A rule to ${action} needs a condition, or it would be for everything.`
   }
   if (path === undefined || path.length > textLengthMax || !isPath.test(path)) {
     return 'The path must begin with params., device. or extra., such as params.email.'
@@ -130,7 +114,7 @@ export function parseRule(json: string): Rule | undefined {
   if (!Object.keys(match).every((name) => Object.hasOwn(conditions, name))) return undefined
   const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
   const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
-  return findStoredProblem(read) === undefined ? read : undefined
+  return findRuleProblem(read) === undefined ? read : undefined
 }
 
 /** Prints a rule in one line, as the arguments of `intake rules add` that would add it again. */
