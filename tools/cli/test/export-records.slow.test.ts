@@ -8,14 +8,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   createFolderTarget,
   exportRecords,
-  noteErasure,
   verifyExport,
   type ExportTarget,
   type Manifest,
@@ -128,18 +126,6 @@ t.test('an export killed at any write, and repeated, has the same files', async 
   t.same(filesOf(name), filesOf('undisturbed'))
   const same = (one: Manifest) => ({ ...one, changes: undefined, previous: undefined })
   t.same(manifestsOf(name).map(same), manifestsOf('undisturbed').map(same))
-})
-
-t.test('an export of an earlier version is continued', async (t) => {
-  const name = 'undisturbed'
-  const last = manifestsOf(name).at(-1)!
-  // It had a number for each kind of change.
-  const overlap = { deletions: '0-0', corrections: '0-0' }
-  const earlier = JSON.stringify({ ...last, changes: { ...last.changes, overlap } })
-  writeFileSync(join(folderOf(name), `manifests/${last.number}.json`), earlier)
-  const target = createFolderTarget(folderOf(name))
-  t.match(await exportTo(target), [{ number: 3, rows: 0, files: [], deletions: { rows: 0 } }])
-  t.same(await exportTo(target), [])
 })
 
 t.test('what needs too much memory is exported in smaller files', async (t) => {
@@ -334,17 +320,10 @@ t.test('a reader has no record of a person whose records retention had dropped',
     [rows[2]!.id, rows[3]!.id].toSorted(),
     'neither its dropped record nor its erased one',
   )
-  const [dropped] = manifestsOf('short').at(-1)!.dropped!
+  const [dropped] = manifestsOf('short').at(-1)!.dropped
   const day = 86_400_000
   const before = new Date((Math.floor(Date.now() / day) - 30) * day).toISOString()
   t.same(dropped, { kind: 'logs', bundle_identifier: short.bundle_identifier, before })
-  // An earlier version did not say up to which day it dropped records.
-  const month = new Date().toISOString().slice(0, 7).replace('-', '')
-  const row = { kind: 'logs', bundleIdentifier: short.bundle_identifier, month, rows: 1 }
-  const report = JSON.stringify({ logs: [], feedback: [], applications: [row] })
-  const [id, startedAt] = [randomUUID(), new Date()]
-  const run = { id, kind: 'retention', subjectHash: '', startedAt, finishedAt: startedAt, report }
-  await noteErasure(clickhouse, run)
   t.match(await intake(target), { stdout: 'Nothing to export.\n' })
   t.match(await intake([...target, '--verify']), { code: 0 })
 })

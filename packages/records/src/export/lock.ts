@@ -7,8 +7,7 @@ import { encode, partsPath, readJson, type ExportTarget } from './target.ts'
 const leaseMs = 15 * 60_000
 
 interface Lock {
-  /** Undefined if an earlier version has written it. */
-  id?: string
+  id: string
   host: string
   pid: number
   until: string

@@ -64,8 +64,7 @@ export interface Manifest {
   previous: { path: string; sha256: string } | null
   /** For each kind, `before` of all applications; null: nothing was dropped. */
   dropped_before: Partial<Record<RecordTable, string | null>>
-  /** Undefined if an earlier version has written the manifest. */
-  dropped?: Dropped[]
+  dropped: Dropped[]
 }
 
 /** A part of a window, which becomes a file. */
@@ -82,8 +81,7 @@ export interface ChangePart extends Times {
 /** What a run has begun, so that the next one repeats it under the same names. */
 export interface Plan extends Pick<Manifest, 'number' | 'scope' | 'window' | 'changes'> {
   parts: readonly Part[]
-  /** Undefined if an earlier version has written the plan. */
-  changeParts?: readonly ChangePart[]
+  changeParts: readonly ChangePart[]
   /** From when on changes are read. */
   changesFrom: string
 }

@@ -69,7 +69,7 @@ export async function makePlan(
 }
 
 /** The first window has no corrections: it has the records themselves. */
-export async function planChanges(
+async function planChanges(
   options: ExportOptions,
   { number, window, changes, changesFrom }: Omit<Plan, 'parts' | 'changeParts'>,
 ): Promise<ChangePart[]> {

@@ -5,14 +5,10 @@ import type { Dropped } from './manifest.ts'
 import { inScope, paramsOf, type Source } from './read-records.ts'
 
 /** A row of a run's report, with '' for all applications: these are dropped by whole months. */
-const droppedRow = 'Tuple(kind String, bundleIdentifier String, month String, before String)'
+const droppedRow = 'Tuple(kind String, bundleIdentifier String, before String)'
+const monthEnd = "toString(addMonths(parseDateTimeBestEffort(concat(month, '01'), 'UTC'), 1))"
 const droppedMonths = (kind: RecordKind) =>
-  `arrayMap(month -> ('${kind}', '', month, ''), JSONExtract(report, '${kind}', 'Array(String)'))`
-/**
- * In reports of earlier versions `before` is empty, too. Until there is a newer report of the
- * application, what they dropped may be up to the end of the month, or the day of the run.
- */
-const monthEnd = "addMonths(parseDateTimeBestEffort(concat(row.3, '01'), 'UTC'), 1)"
+  `arrayMap(month -> ('${kind}', '', ${monthEnd}), JSONExtract(report, '${kind}', 'Array(String)'))`
 
 /** Reads up to when retention has dropped records, or a killed run has begun to drop them. */
 export async function readDropped({ clickhouse, scope }: Source): Promise<Dropped[]> {
@@ -20,9 +16,8 @@ export async function readDropped({ clickhouse, scope }: Source): Promise<Droppe
   const analyst = analysts.find((one) => databaseOf(one) === scope.database)
   const isVisible = `1 ${inScope(scope)} ${analyst ? `AND (${conditionOf(analyst)})` : ''}`
   const rows = await clickhouse.query<Dropped>(
-    `SELECT row.1 AS kind, row.2 AS bundle_identifier,
-       ifNull(max(parseDateTimeBestEffortOrNull(row.4, 'UTC')), max(least(${monthEnd}, toStartOfDay(started_at)))) AS before
-     FROM (SELECT report, started_at FROM intake.erasures WHERE kind = 'retention')
+    `SELECT row.1 AS kind, row.2 AS bundle_identifier, max(parseDateTimeBestEffort(row.3, 'UTC')) AS before
+     FROM (SELECT report FROM intake.erasures WHERE kind = 'retention')
      ARRAY JOIN arrayConcat(JSONExtract(report, 'applications', 'Array(${droppedRow})'),
        ${kinds.map(droppedMonths).join(', ')}) AS row
      WHERE kind IN {kinds:Array(String)} AND (bundle_identifier = '' OR (${isVisible}))

@@ -13,7 +13,7 @@ import {
   type StoredManifest,
   type Times,
 } from './manifest.ts'
-import { planChanges, type ExportOptions } from './plan.ts'
+import type { ExportOptions } from './plan.ts'
 import { allTimes, changedRows } from './read-changes.ts'
 import { readDropped } from './read-dropped.ts'
 import { arrivedRows, divideLarge, readRows, type Rows } from './read-records.ts'
@@ -28,8 +28,8 @@ export async function writeWindow(
   const { target, scope, installation } = options
   const { number, window, changes } = plan
   const times = { from: plan.changesFrom, until: changes.until }
-  let divided = { ...plan, changeParts: plan.changeParts ?? (await planChanges(options, plan)) }
-  const keep = (smaller: Partial<typeof divided>) => {
+  let divided = plan
+  const keep = (smaller: Partial<Plan>) => {
     divided = { ...divided, ...smaller }
     return target.write(planPath, encode(divided))
   }
