@@ -7,6 +7,7 @@ import {
   type ClickHouse,
   type RecordTable,
 } from '@intake/clickhouse'
+import { tryJson } from '@intake/runtime'
 import { rowsAfter } from './rows-after.ts'
 import { recountHours } from './counts/recount.ts'
 
@@ -167,19 +168,14 @@ const noUuid = '00000000-0000-0000-0000-000000000000'
 
 /** What cannot be read is empty (1970, zeros). A missing id is derived from the row. */
 function parseRowIdentity(row: string): RowIdentity {
-  const { bundle_identifier, time, id, device_uuid } = parseObject(row)
+  const { bundle_identifier, time, id, device_uuid } = Object(tryJson(row)) as Record<
+    string,
+    unknown
+  >
   return {
     bundle_identifier: typeof bundle_identifier === 'string' ? bundle_identifier : '',
     time: typeof time === 'string' && isoTimePattern.test(time) ? time : noTime,
     id: typeof id === 'string' && isUuid(id) ? id : printUuid(hash('sha256', row)),
     device_uuid: typeof device_uuid === 'string' && isUuid(device_uuid) ? device_uuid : noUuid,
-  }
-}
-
-function parseObject(row: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(row)) as Record<string, unknown>
-  } catch {
-    return {}
   }
 }

@@ -47,17 +47,10 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 export async function adoptSettings(): Promise<void> {
   const { env } = process
   if (Object.keys(variables).some((name) => env[name] || env[`${name}_FILE`])) return
-  const settings = (await findStack())?.settings ?? {}
+  // A command that needs a stack reports a file that cannot be read.
+  const stack = await runningStack().catch(() => undefined)
+  const settings = stack?.settings ?? {}
   for (const [name, value] of Object.entries(settings)) env[name] ||= value
-}
-
-/** An unreadable file counts as no stack here: a command that needs one reports it itself. */
-async function findStack(): Promise<Endpoints | undefined> {
-  try {
-    return await runningStack()
-  } catch {
-    return undefined
-  }
 }
 
 /** Is undefined if no stack runs. Loads the schema of the file only if there is a file. */

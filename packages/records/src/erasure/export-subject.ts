@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { parseAttachmentKey } from '@intake/contract'
+import { tryJson } from '@intake/runtime'
 import { identity, tombstoneVer } from '@intake/schema'
 import { rowsAfter, type OrderColumn } from '../rows-after.ts'
 import type { Services } from '../services.ts'
@@ -170,13 +171,9 @@ async function* pages(
 }
 
 /** The row of a dead letter may have any content. */
-function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
-  try {
-    const { attachments } = JSON.parse(row) as Partial<ExportedRow>
-    const isListed = (one: unknown) =>
-      typeof (one as Partial<{ key: string }> | null)?.key === 'string'
-    return Array.isArray(attachments) ? attachments.filter(isListed) : undefined
-  } catch {
-    return undefined
-  }
+function attachmentsOfLetter(row = ''): ExportedRow['attachments'] {
+  const { attachments } = Object(tryJson(row)) as Partial<ExportedRow>
+  const isListed = (one: unknown) =>
+    typeof (one as Partial<{ key: string }> | null)?.key === 'string'
+  return Array.isArray(attachments) ? attachments.filter(isListed) : undefined
 }

@@ -1,4 +1,5 @@
 import { withRedisTimeout, type Redis } from '@intake/redis'
+import { tryJson } from '@intake/runtime'
 import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
 import type { Subject } from './subject.ts'
 
@@ -22,12 +23,8 @@ const head = /^\{(?:"\w+":"(?:[^"\\]|\\.)*",)*?"api_key_id":"(?:[^"\\]|\\.)*"/
 /** Undefined if the text is no JSON object. Parses only the beginning of a gateway's row. */
 function senderOf(json: string): Sender | undefined {
   const start = head.exec(json)?.[0]
-  try {
-    const row = JSON.parse(start === undefined ? json : `${start}}`) as Sender | null
-    return typeof row === 'object' && row !== null ? row : undefined
-  } catch {
-    return undefined
-  }
+  const row = tryJson(start === undefined ? json : `${start}}`) as Sender | null | undefined
+  return typeof row === 'object' && row !== null ? row : undefined
 }
 
 /** True also for a row that cannot be read, because it may belong to the subject. */

@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { plural, tryJson } from '@intake/runtime'
 import {
   countStored,
   erase,
@@ -94,7 +94,8 @@ function defineErasures(erasures: Command): void {
       withClickHouse(async (clickhouse) => {
         const list = (await listErasures(clickhouse)).map(({ report, ...entry }) => ({
           ...entry,
-          report: parseReport(report),
+          // A damaged report is printed as text, so that the others are still printed.
+          report: tryJson(report) ?? report,
         }))
         if (json) printJson(list)
         else if (list.length === 0) note('There are no erasures.')
@@ -109,15 +110,6 @@ function defineErasures(erasures: Command): void {
   waitOption(apply)
     .option('--json', 'print the report as JSON')
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
-}
-
-/** A damaged report is returned as text, so that the others are still printed. */
-function parseReport(report: string): unknown {
-  try {
-    return JSON.parse(report)
-  } catch {
-    return report
-  }
 }
 
 function eraseOptions(command: Command): Command {

@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { plural, tryJson } from '@intake/runtime'
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import {
@@ -144,9 +144,8 @@ Example:
   intake rules test sample.json`,
     )
     .action(async (file: string | undefined, options: { key?: string; json?: boolean }) => {
-      const json = requireJson(
-        file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'),
-      )
+      const json = file === undefined ? await text(process.stdin) : await readFile(file, 'utf8')
+      if (tryJson(json) === undefined) throw new UsageError('The sample record is not JSON.')
       const { rules: list, secret } = await withRedis(loadPolicy)
       const compiled = compileRules({ rules: list, secret })
       // Loads the sandbox only here, because it contains the whole gateway.
@@ -241,13 +240,4 @@ function describeDryRun({ records, devices, not_stored: notStored, by_version: v
     `In the last day it would have matched ${records} ${plural(records, 'record')} of ${devices} ${plural(devices, 'device')}; ${notStored} would not be stored.`,
     ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
   ].join('\n\n')
-}
-
-function requireJson(given: string): string {
-  try {
-    JSON.parse(given)
-    return given
-  } catch (cause) {
-    throw new UsageError('The sample record is not JSON.', { cause })
-  }
 }

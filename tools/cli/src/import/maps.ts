@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { documentedDeviceFields } from '@intake/contract'
+import { tryJson } from '@intake/runtime'
 import { parseRecord } from '@intake/sandbox'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
@@ -152,12 +153,8 @@ async function readCsvMap(path: string): Promise<SourceMap['read']> {
 }
 
 function parseCsvMap(text: string, path: string): Static<typeof CsvMap> {
-  let map: unknown
-  try {
-    map = JSON.parse(text.replace(/^\uFEFF/, ''))
-  } catch {
-    throw new UsageError(`${path} is no JSON.`)
-  }
+  const map = tryJson(text.replace(/^\uFEFF/, ''))
+  if (map === undefined) throw new UsageError(`${path} is no JSON.`)
   if (!Value.Check(CsvMap, map)) {
     const [fault] = Value.Errors(CsvMap, map)
     const problem = fault?.keyword === 'boolean' ? 'is not known' : fault?.message

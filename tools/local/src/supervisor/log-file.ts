@@ -8,6 +8,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { tryJson } from '@intake/runtime'
 
 const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
@@ -46,11 +47,7 @@ function lastWords(text: string) {
 
 /** Returns the message of a line that is JSON, or the line itself. */
 function plain(line: string) {
-  try {
-    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message: string } }
-    if (typeof msg !== 'string') return line.trim()
-    return err === undefined ? msg : `${msg} (error: ${err.message})`
-  } catch {
-    return line.trim()
-  }
+  const { msg, err } = Object(tryJson(line)) as { msg?: string; err?: { message: string } }
+  if (typeof msg !== 'string') return line.trim()
+  return err === undefined ? msg : `${msg} (error: ${err.message})`
 }
