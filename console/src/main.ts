@@ -1,11 +1,10 @@
-import { checkConsoleConfig, ConsoleConfig } from '@intake/config'
+import { ConsoleConfig } from '@intake/config'
 import { runProcess } from '@intake/runtime/process'
 import { compose } from './compose.ts'
 
 await runProcess({
   name: 'console',
   config: ConsoleConfig,
-  check: checkConsoleConfig,
   closeTimeoutMs: () => 10_000,
   start: (config, log, secrets, owner) => compose({ config, log, secrets, owner }),
 })

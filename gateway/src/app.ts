@@ -1,6 +1,5 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import {
-  checkGatewayConfig,
   createAddressOf,
   logShare,
   parseCorsOrigins,
@@ -97,7 +96,6 @@ export async function buildApp(options: AppOptions): Promise<{
   connections: Pick<HttpEdge['connections'], 'counts' | 'leave'>
 }> {
   const { config, problems, metrics, log, isDraining, registry } = options
-  checkGatewayConfig(config)
   const refusals = createRefusals({ metrics, problems, log, isClosing: isDraining })
   const outcomes = createOutcomes({
     counts: options.outcomeCounts,

@@ -1,4 +1,4 @@
-import { checkGatewayConfig, GatewayConfig } from '@intake/config'
+import { GatewayConfig } from '@intake/config'
 import { isReady } from '@intake/health'
 import { pause } from '@intake/runtime'
 import { runProcess } from '@intake/runtime/process'
@@ -19,7 +19,6 @@ const readyMsMax = 3_000
 await runProcess({
   name: 'gateway',
   config: GatewayConfig,
-  check: checkGatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
     let isDraining = false

@@ -1,11 +1,10 @@
-import { checkWorkerConfig, WorkerConfig } from '@intake/config'
+import { WorkerConfig } from '@intake/config'
 import { runProcess } from '@intake/runtime/process'
 import { compose } from './compose.ts'
 
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
-  check: checkWorkerConfig,
   closeTimeoutMs: () => 10_000,
   start: (config, log, secrets, owner) => compose({ config, log, secrets, owner }),
 })

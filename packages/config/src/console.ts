@@ -1,14 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { ConfigError } from '@intake/runtime'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import {
   adminHost,
   clickhouseCluster,
   clickhouseUrl,
-  findRedisUrlProblems,
   keepMetadata,
   port,
-  problemOf,
   redisUrl,
 } from './settings.ts'
 import {
@@ -18,9 +15,9 @@ import {
   webhookForm,
   webhookToken,
 } from './webhook-receivers.ts'
-import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
+import { trustProxy } from './trust-proxy.ts'
 
-export const ConsoleConfig = Type.Object({
+const properties = {
   ADMIN_HOST: adminHost(
     'Address of the page, health checks and metrics. `internal`: as in the gateway.',
   ),
@@ -102,16 +99,12 @@ export const ConsoleConfig = Type.Object({
       description: 'Address at which people open the page, for links in messages.',
     }),
   ),
-})
+}
+export const ConsoleConfig = Type.Object(properties, { findProblems })
 export type ConsoleConfig = Static<typeof ConsoleConfig>
 
-/** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
-export function checkConsoleConfig(config: ConsoleConfig): void {
-  const problems = [
-    ...findRedisUrlProblems(config.REDIS_URL),
-    ...findObjectStoreProblems(config),
-    ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
-  ]
+function findProblems(config: ConsoleConfig): string[] {
+  const problems = findObjectStoreProblems(config)
   const { PAGE_PASSWORD: password } = config
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
@@ -124,7 +117,7 @@ export function checkConsoleConfig(config: ConsoleConfig): void {
   if (config.PAGE_URL !== undefined && !isRequestUrl(config.PAGE_URL)) {
     problems.push('PAGE_URL must be a URL of http or https without user and password')
   }
-  if (problems.length > 0) throw new ConfigError(problems)
+  return problems
 }
 
 /** Minimum length: a shorter password can be guessed in spite of the limit on wrong passwords. */

@@ -1,26 +1,18 @@
 import { Type, type Static } from 'typebox'
 import { batchJsonBytesMax, limits } from '@intake/contract'
-import { ConfigError } from '@intake/runtime'
 import { accountShare, formBytesMax, logShare } from './memory.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { parseCorsOrigins } from './origins.ts'
-import {
-  findRedisUrlProblems,
-  internalHost,
-  keepMetadata,
-  port,
-  problemOf,
-  redisUrl,
-} from './settings.ts'
+import { internalHost, keepMetadata, port, problemOf, redisUrl } from './settings.ts'
 import { TracingConfig } from './tracing.ts'
-import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
+import { trustProxy } from './trust-proxy.ts'
 
 const positive = (preset: number, description: string) =>
   Type.Integer({ minimum: 1, default: preset, description })
 
 const mebibyte = 1024 * 1024
 
-export const GatewayConfig = Type.Object({
+const properties = {
   HOST: Type.String({
     default: '127.0.0.1',
     description: 'Address that the public interface is bound to.',
@@ -70,6 +62,7 @@ export const GatewayConfig = Type.Object({
   CORS_ORIGINS: Type.Optional(
     Type.String({
       minLength: 1,
+      findProblems: (text: string) => problemOf(() => parseCorsOrigins(text)),
       description:
         'Origins whose web pages may send, separated by commas, such as `https://app.example`, or `http://localhost:*` for any port; `*`: all. Pages of other origins get 403 `origin_not_allowed`. Default: no page of another origin (docs/browsers.md).',
     }),
@@ -134,21 +127,16 @@ export const GatewayConfig = Type.Object({
       'Timeout for enqueueing a record, and for reserving an idempotency key, in milliseconds.',
   }),
   ...TracingConfig.properties,
-})
+}
+export const GatewayConfig = Type.Object(properties, { findProblems })
 export type GatewayConfig = Static<typeof GatewayConfig>
 
 /** The URL at which clients reach a gateway, without a slash at its end. */
 export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<GatewayConfig, 'PUBLIC_URL' | 'PORT'>) =>
   PUBLIC_URL ?? `http://127.0.0.1:${PORT}`
 
-/** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
-export function checkGatewayConfig(config: GatewayConfig): void {
-  const problems = [
-    ...findRedisUrlProblems(config.REDIS_URL),
-    ...findObjectStoreProblems(config),
-    ...problemOf(() => parseCorsOrigins(config.CORS_ORIGINS)),
-    ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
-  ]
+function findProblems(config: GatewayConfig): string[] {
+  const problems = findObjectStoreProblems(config)
   /** One API key can use these shares of the bytes in flight: one for logs, one for forms. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
@@ -169,5 +157,5 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   if (config.QUEUE_SHARDS > 1 && !/^rediss?\+cluster:/.test(config.REDIS_URL)) {
     problems.push('QUEUE_SHARDS may be above 1 only in a Redis Cluster: REDIS_URL=redis+cluster://')
   }
-  if (problems.length > 0) throw new ConfigError(problems)
+  return problems
 }

@@ -69,16 +69,16 @@ export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
-/** One sentence for each problem, without values. */
+/** One sentence for each contradiction, without values. */
 export function findObjectStoreProblems(config: Config): string[] {
   const { S3_ENDPOINT, S3_ADDRESSING } = config
   if (S3_ENDPOINT === undefined) return []
   const { hostname, username } = new URL(S3_ENDPOINT)
-  const problems = findEndpointProblems(S3_ENDPOINT)
+  const problems = username === '' ? findIdentityProblems(config) : []
   if (S3_ADDRESSING === 'virtual' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
     problems.push('S3_ADDRESSING=virtual needs a host name in S3_ENDPOINT, not an IP address')
   }
-  return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
+  return problems
 }
 
 function findEndpointProblems(endpoint: string): string[] {

@@ -12,21 +12,17 @@ export const internalHost = adminHost(
 export const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
-/** The URL of Redis. Its pattern is only a first check; `findRedisUrlProblems` checks the rest. */
+/** The URL of Redis. Its pattern is only a first check. */
 export const redisUrl = Type.String({
   hasCredentials: true,
   isFollowed: true,
-  findProblems: findRedisUrlProblems,
+  findProblems: (url: string) => problemOf(() => parseRedisUrl(url)),
   pattern: '^rediss?(\\+(cluster|sentinel))?://',
   description:
     'redis://user:password@host:port, redis+cluster://user:password@host:port,host:port or ' +
     'redis+sentinel://user:password@host:port,host:port/name; with TLS rediss://, rediss+cluster://, ' +
     'rediss+sentinel:// (docs/deploy/redis.md).',
 })
-
-export function findRedisUrlProblems(url: string): string[] {
-  return problemOf(() => parseRedisUrl(url))
-}
 
 export const clickhouseUrl = Type.String({
   hasCredentials: true,

@@ -1,10 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 import { Type } from 'typebox'
+import { problemOf } from './settings.ts'
 
 /** @param use one sentence: what the address of a client is used for */
 export const trustProxy = (use: string) =>
   Type.String({
     minLength: 1,
+    findProblems: (text: string) => problemOf(() => parseTrustProxy(text)),
     description:
       'How many proxies stand in front, or their addresses, separated by commas (`10.0.0.0/8`); their `X-Forwarded-For` is ' +
       `believed, so no client may connect without them or from these addresses. ${use}`,

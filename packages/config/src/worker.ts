@@ -1,16 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { ConfigError } from '@intake/runtime'
-import {
-  clickhouseCluster,
-  clickhouseUrl,
-  findRedisUrlProblems,
-  internalHost,
-  port,
-  redisUrl,
-} from './settings.ts'
+import { clickhouseCluster, clickhouseUrl, internalHost, port, redisUrl } from './settings.ts'
 import { TracingConfig } from './tracing.ts'
 
-export const WorkerConfig = Type.Object({
+const properties = {
   ADMIN_HOST: internalHost,
   WORKER_ADMIN_PORT: port(3002, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: redisUrl,
@@ -29,15 +21,13 @@ export const WorkerConfig = Type.Object({
     description: 'Timeout of one insert, in milliseconds; then it is repeated.',
   }),
   ...TracingConfig.properties,
-})
+}
+export const WorkerConfig = Type.Object(properties, { findProblems })
 export type WorkerConfig = Static<typeof WorkerConfig>
 
-/** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
-export function checkWorkerConfig(config: WorkerConfig): void {
-  const problems = findRedisUrlProblems(config.REDIS_URL)
+function findProblems(config: WorkerConfig): string[] {
   const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
-  if (quorum !== undefined && cluster === undefined) {
-    problems.push('CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
-  }
-  if (problems.length > 0) throw new ConfigError(problems)
+  return quorum !== undefined && cluster === undefined
+    ? ['CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER']
+    : []
 }

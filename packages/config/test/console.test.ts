@@ -1,20 +1,19 @@
 import t from 'tap'
 import { problemsOf } from '@intake/runtime'
 import { loadConfig } from '@intake/runtime/config'
-import { checkConsoleConfig, ConsoleConfig } from '../src/console.ts'
+import { ConsoleConfig } from '../src/console.ts'
 import { webhookReceivers } from '../src/webhook-receivers.ts'
 
 const load = (env: Record<string, string>) =>
   loadConfig(ConsoleConfig, { REDIS_URL: 'redis://x', CLICKHOUSE_URL: 'http://x', ...env })
 
-const refusalOf = (env: Record<string, string>) =>
-  problemsOf(() => checkConsoleConfig(load(env))).join('; ')
+const refusalOf = (env: Record<string, string>) => problemsOf(() => load(env)).join('; ')
 
 t.test('TRUST_PROXY takes what the gateway takes', async (t) => {
   for (const value of ['0', '1', '10.0.0.0/8, fd00::1']) {
-    checkConsoleConfig(load({ TRUST_PROXY: value }))
+    t.equal(load({ TRUST_PROXY: value }).TRUST_PROXY, value)
   }
-  t.throws(() => checkConsoleConfig(load({ TRUST_PROXY: 'yes' })), {
+  t.throws(() => load({ TRUST_PROXY: 'yes' }), {
     message: /TRUST_PROXY must be a number of proxies, or a list of their addresses/,
   })
 })

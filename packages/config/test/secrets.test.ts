@@ -1,15 +1,7 @@
 import t from 'tap'
 import { inspect } from 'node:util'
 import { loadConfig } from '@intake/runtime/config'
-import {
-  checkConsoleConfig,
-  checkGatewayConfig,
-  checkWorkerConfig,
-  ConsoleConfig,
-  GatewayConfig,
-  objectStoreSettings,
-  WorkerConfig,
-} from '../src/index.ts'
+import { ConsoleConfig, GatewayConfig, objectStoreSettings, WorkerConfig } from '../src/index.ts'
 
 t.test('settings that are secrets are marked, so that they are not logged', async (t) => {
   const settings = Object.entries({
@@ -57,11 +49,7 @@ const malformed: ((marker: string) => string)[] = [
 
 t.test('no error about a setting repeats a secret of it', async (t) => {
   const marker = 'SeCrEtMaRkEr'
-  for (const [schema, check] of [
-    [GatewayConfig, checkGatewayConfig],
-    [WorkerConfig, checkWorkerConfig],
-    [ConsoleConfig, checkConsoleConfig],
-  ] as const) {
+  for (const schema of [GatewayConfig, WorkerConfig, ConsoleConfig]) {
     const secrets = Object.entries(schema.properties).flatMap(([name, property]) => {
       const { writeOnly, hasCredentials } = property as {
         writeOnly?: boolean
@@ -83,7 +71,6 @@ t.test('no error about a setting repeats a secret of it', async (t) => {
         const said: unknown[] = []
         try {
           const config = loadConfig(schema as typeof ConsoleConfig, env)
-          ;(check as typeof checkConsoleConfig)(config)
           if ('S3_BUCKET' in config)
             objectStoreSettings({ ...config, S3_ENDPOINT: env.S3_ENDPOINT })
         } catch (error) {

@@ -1,9 +1,15 @@
 import t from 'tap'
-import { findRedisUrlProblems, problemOf } from '../src/settings.ts'
+import { problemOf } from '../src/settings.ts'
 
 t.test('a wrong setting is a problem; a fault of this program is none', async (t) => {
-  t.same(findRedisUrlProblems('redis://host'), [])
-  t.match(findRedisUrlProblems('redis+cluster://one,,two'), [/^REDIS_URL must have a host/])
+  const wrong = () => {
+    throw new RangeError('PORT is wrong')
+  }
+  t.same(
+    problemOf(() => undefined),
+    [],
+  )
+  t.same(problemOf(wrong), ['PORT is wrong'])
   const fault = new TypeError('not a function')
   const read = () => {
     throw fault

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { ConfigError, problemsOf } from './config-error.ts'
+import { ConfigError } from './config-error.ts'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
@@ -8,15 +8,14 @@ import { findUrlProblem, urlsIn } from './urls.ts'
  * Reads settings from the environment, or secrets from the file that `NAME_FILE` names. An empty
  * variable counts as unset. Strings become numbers and booleans as the schema requires.
  *
- * @param check throws a `ConfigError` for settings that the schema allows but that are wrong or
- * contradictory; those already reported have their defaults. Not called while a required one is
- * missing or invalid
+ * `findProblems` of the schema returns a sentence for each contradiction of valid settings; a wrong
+ * one has its default. It is not called while a required one is missing or invalid.
+ *
  * @throws {ConfigError} one error for all problems
  */
 export function loadConfig<S extends TObject>(
   schema: S,
   env: Record<string, string | undefined>,
-  check: (config: Static<S>) => void = () => undefined,
 ): Static<S> {
   const secrets = new Set(secretNames(schema))
   const given: Record<string, string> = {}
@@ -33,7 +32,10 @@ export function loadConfig<S extends TObject>(
   const withDefaults = (values: Record<string, string>) =>
     Value.Convert(schema, Value.Default(schema, values)) as Record<string, unknown>
   const config = withDefaults(given)
-  const { required = [] } = schema as { required?: readonly string[] }
+  const { required = [], findProblems } = schema as {
+    required?: readonly string[]
+    findProblems?: (config: Static<S>) => string[]
+  }
   const missing = required.filter((name) => !(name in config) && !unread.has(name))
   const invalid = Object.entries(config).flatMap(([name, value]) => {
     const problem = findProblem(schema, name, value)
@@ -42,12 +44,15 @@ export function loadConfig<S extends TObject>(
   for (const { name } of invalid) delete given[name]
   const checked = withDefaults(given)
   const contradictions = required.every((name) => name in checked)
-    ? problemsOf(() => check(checked as Static<S>))
+    ? (findProblems?.(checked as Static<S>) ?? [])
     : []
   const problems = [
     ...unread.values(),
     ...(missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]),
     ...invalid.map(({ problem }) => problem),
+    ...Object.entries(checked).flatMap(
+      ([name, value]) => traitsOf(schema, name).findProblems?.(String(value)) ?? [],
+    ),
     ...contradictions,
   ]
   if (problems.length > 0) throw new ConfigError(problems)

@@ -18,8 +18,6 @@ const help = 'docs/operations/process-ends.md'
 export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
-  /** See `loadConfig`. */
-  check: (config: Static<S>) => void
   closeTimeoutMs: (config: Static<S>) => number
   start(config: Static<S>, log: Logger, secrets: Secrets<S>, owner: Owner): Promise<void>
 }): Promise<void> {
@@ -27,7 +25,7 @@ export async function runProcess<S extends TObject>(options: {
   const { name } = options
   const log = createLogger({ name, level: process.env['LOG_LEVEL'] || 'info' })
   try {
-    const config = loadConfig(options.config, process.env, options.check)
+    const config = loadConfig(options.config, process.env)
     const settings = describeConfig(options.config, config)
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)
     const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })

@@ -10,10 +10,7 @@ export interface Traits {
   isFollowed?: boolean
   /** The value is a list of URLs, separated by commas. Each may contain a user and a password. */
   isUrlList?: boolean
-  /**
-   * Further problems of a value, one sentence each, without any part of it. Reported with those of
-   * other settings at start; a new value from a file is checked alone.
-   */
+  /** Further problems of a value, one sentence each, without any part of it. */
   findProblems?: (value: string) => string[]
 }
 

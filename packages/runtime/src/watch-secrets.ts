@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { Static, TObject } from 'typebox'
+import { Type, type Static, type TObject } from 'typebox'
 import { withTimeout } from './deadline.ts'
-import { ConfigError } from './config-error.ts'
+import { problemsOf } from './config-error.ts'
 import { loadConfig } from './config.ts'
 import { limitRepeats } from './limit-repeats.ts'
 import type { Logger } from './logger.ts'
@@ -108,15 +108,9 @@ function whyNot(
 ): string | undefined {
   if (secret === undefined) return 'a change of this secret needs a restart'
   if (value === '') return 'it is empty, and not used'
-  const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
-  try {
-    loadConfig(one as unknown as TObject, { [name]: value })
-  } catch (error) {
-    if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
-    throw error
-  }
-  const { hasCredentials, findProblems } = traitsOf(schema, name)
-  const problems = findProblems?.(value) ?? []
+  const one = Type.Object({ [name]: schema.properties[name]! })
+  const problems = problemsOf(() => loadConfig(one, { [name]: value }))
+  const { hasCredentials } = traitsOf(schema, name)
   if (problems.length > 0) return `the new value is not used, ${problems.join('; ')}`
   const isMoved =
     hasCredentials && withoutCredentials(value) !== withoutCredentials(secret.current())

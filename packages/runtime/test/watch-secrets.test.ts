@@ -129,11 +129,11 @@ t.test('a password with an @ that is not encoded is no other address', async (t)
 })
 
 t.test('a setting without a file never changes', async (t) => {
-  const { secrets } = start(t, { URL: 'redis://host', PASSWORD: 'p' })
-  t.equal(secrets.follow('URL').current(), 'redis://host')
+  const { secrets } = start(t, { URL: 'redis://a:one@host', PASSWORD: 'p' })
+  t.equal(secrets.follow('URL').current(), 'redis://a:one@host')
 })
 
 t.test('a setting whose schema does not say so cannot be followed', async (t) => {
-  const { secrets } = start(t, { URL: 'redis://host', PASSWORD: 'p' })
+  const { secrets } = start(t, { URL: 'redis://a:one@host', PASSWORD: 'p' })
   t.throws(() => secrets.follow('PASSWORD'), { message: 'PASSWORD is not marked as followed' })
 })

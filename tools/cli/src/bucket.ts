@@ -6,14 +6,13 @@ import {
 } from '@intake/config'
 import type { ObjectStoreSettings } from '@intake/object-store'
 import { loadConfig } from '@intake/runtime/config'
-import { ConfigError } from '@intake/runtime'
 import { Type } from 'typebox'
 import { findEndpoint } from './endpoints.ts'
 
-const BucketConfig = Type.Object({
-  S3_ENDPOINT: GatewayConfig.properties.S3_ENDPOINT,
-  ...ObjectStoreConfig.properties,
-})
+const BucketConfig = Type.Object(
+  { S3_ENDPOINT: GatewayConfig.properties.S3_ENDPOINT, ...ObjectStoreConfig.properties },
+  { findProblems: findObjectStoreProblems },
+)
 
 /** @throws {ConfigError} one error that names all problems of these settings of gateways */
 export const findBucket = async (): Promise<ObjectStoreSettings> =>
@@ -25,9 +24,5 @@ export const findBucket = async (): Promise<ObjectStoreSettings> =>
   })
 
 /** @throws {ConfigError} like `findBucket` */
-export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {
-  const config = loadConfig(BucketConfig, env)
-  const problems = findObjectStoreProblems(config)
-  if (problems.length > 0) throw new ConfigError(problems)
-  return objectStoreSettings(config)
-}
+export const readBucket = (env: Record<string, string | undefined>): ObjectStoreSettings =>
+  objectStoreSettings(loadConfig(BucketConfig, env))

@@ -16,6 +16,7 @@ const endpoints = {
   REDIS_URL: server.url,
   CLICKHOUSE_URL: 'http://c@127.0.0.1',
   S3_ENDPOINT: 'http://a:b@127.0.0.1',
+  FEEDBACK_WEBHOOK_SECRET: 'a text of 16 characters',
 }
 
 type Env = Record<string, string>

@@ -1,20 +1,13 @@
-import {
-  checkConsoleConfig,
-  checkGatewayConfig,
-  checkWorkerConfig,
-  ConsoleConfig,
-  GatewayConfig,
-  WorkerConfig,
-} from '@intake/config'
+import { ConsoleConfig, GatewayConfig, WorkerConfig } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { problemsOf } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
 export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
   const services = {
-    gateway: () => loadConfig(GatewayConfig, env, checkGatewayConfig),
-    worker: () => loadConfig(WorkerConfig, env, checkWorkerConfig),
-    console: () => loadConfig(ConsoleConfig, env, checkConsoleConfig),
+    gateway: () => loadConfig(GatewayConfig, env),
+    worker: () => loadConfig(WorkerConfig, env),
+    console: () => loadConfig(ConsoleConfig, env),
   }
   const problems = new Map<string, string[]>()
   for (const [service, check] of Object.entries(services)) {

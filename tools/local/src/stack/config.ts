@@ -1,7 +1,4 @@
 import {
-  checkConsoleConfig,
-  checkGatewayConfig,
-  checkWorkerConfig,
   clickhouseCluster,
   clickhouseUrl,
   ConsoleConfig,
@@ -98,9 +95,9 @@ export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const ofServices = { ...env, ...Object.fromEntries(unset) }
   const problems = [
     () => loadConfig(StackConfig, env),
-    () => loadConfig(GatewayConfig, ofServices, checkGatewayConfig),
-    () => loadConfig(WorkerConfig, ofServices, checkWorkerConfig),
-    () => loadConfig(ConsoleConfig, ofServices, checkConsoleConfig),
+    () => loadConfig(GatewayConfig, ofServices),
+    () => loadConfig(WorkerConfig, ofServices),
+    () => loadConfig(ConsoleConfig, ofServices),
   ].flatMap((load) => problemsOf(load))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return loadConfig(StackConfig, env)
