@@ -3,7 +3,6 @@ import { createPolicyStore } from '@intake/access'
 import { isUuid } from '@intake/contract'
 import { subjectHash, type Subject } from '@intake/records'
 import type { Redis } from '@intake/redis'
-import { parseTime, timeForm } from '@intake/runtime'
 import { UsageError } from './endpoints.ts'
 import { noteChange } from './journal.ts'
 
@@ -19,14 +18,6 @@ export function personalSubject(
   if (id === '') throw new UsageError(`Name a ${kind}.`)
   if (kind === 'device' && !isUuid(id)) throw new UsageError('A device is named by its UUID.')
   return { kind, id: kind === 'device' ? id.toLowerCase() : id, bundleIdentifier: bundle }
-}
-
-/** @throws {UsageError} if a time is invalid, or the range is empty */
-export function keySubject(options: { apiKey: string; from: string; to: string }): KeySubject {
-  const from = readTime('--from', options.from)
-  const to = readTime('--to', options.to)
-  if (from >= to) throw new UsageError('--from must be before --to.')
-  return { kind: 'api-key', id: options.apiKey, from, to }
 }
 
 /** Everything that was ever sent with a key: the widest period that ClickHouse can compare. */
@@ -53,10 +44,4 @@ export async function noteSubject(
     detail: { kind: subject?.kind ?? 'repeats' },
   })
   return subjectKey
-}
-
-function readTime(option: string, text: string): Date {
-  const time = parseTime(text)
-  if (time === undefined) throw new UsageError(`${option} must be ${timeForm}.`)
-  return time
 }

@@ -14,10 +14,10 @@ import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
 import { operator } from '../journal.ts'
-import { decimal, numberOption } from '../option-values.ts'
+import { decimal, numberOption, timeOption } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
-import { allOfKey, keySubject, noteSubject, personalSubject, type KeySubject } from '../subjects.ts'
+import { allOfKey, noteSubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
 import { changeRedis } from '../with-redis.ts'
 
@@ -27,6 +27,12 @@ interface EraseFlags {
   suppress?: boolean
   /** How long to wait for the end of the erasure, in minutes. */
   wait: number
+}
+
+interface PurgeFlags extends EraseFlags {
+  apiKey: string
+  from: Date
+  to: Date
 }
 
 /** The exit code of a run that had no errors, but could not erase everything yet. */
@@ -75,13 +81,14 @@ function definePurge(purge: Command): void {
     .requiredOption(
       '--from <time>',
       'ISO 8601, UTC unless it has an offset; accepted at or after this time',
+      timeOption,
     )
-    .requiredOption('--to <time>', 'in the same form; accepted before this time')
+    .requiredOption('--to <time>', 'in the same form; accepted before this time', timeOption)
     .addHelpText('after', effect)
-    .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) => {
-      const subject = keySubject(flags)
-      note(`From ${subject.from.toISOString()} to ${subject.to.toISOString()}.`)
-      return run(subject, flags)
+    .action(({ apiKey: id, from, to, ...flags }: PurgeFlags) => {
+      if (from >= to) throw new UsageError('--from must be before --to.')
+      note(`From ${from.toISOString()} to ${to.toISOString()}.`)
+      return run({ kind: 'api-key', id, from, to }, flags)
     })
 }
 

@@ -10,11 +10,12 @@ import {
   type KeyRules,
   type KeyState,
 } from '@intake/access'
-import { parseTime, readSecret, timeForm } from '@intake/runtime'
-import { Option, type Command } from 'commander'
+import { readSecret } from '@intake/runtime'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { describeKey, headings, stateOf } from '../keys/describe-key.ts'
 import { operator } from '../journal.ts'
+import { timeOption } from '../option-values.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
@@ -22,7 +23,7 @@ interface RuleOptions extends Partial<Record<KeyLimitName, number | 'default'>> 
   name?: string
   bundle?: string[]
   origin?: string[]
-  expires?: string
+  expires?: Date | 'never'
   json?: boolean
 }
 
@@ -142,6 +143,7 @@ function addRules(command: Command): Command {
     .option(
       '--expires <time>',
       'ISO 8601 time from which it is invalid, UTC unless it has an offset; a date means its midnight; "never"',
+      parseExpiry,
     )
   for (const [name, description] of Object.entries(keyLimits)) {
     const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -177,9 +179,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   return {
     ...(bundle && { bundleIdentifiers: allOr(bundle) }),
     ...(origin && { origins: allOr(origin) }),
-    ...(expires !== undefined && {
-      expiresAt: expires === 'never' ? null : parseFuture(expires),
-    }),
+    ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
     ...(Object.keys(limits).length > 0 && { limits }),
   }
 }
@@ -236,9 +236,9 @@ function requireSecret(variable: string): string {
   return secret
 }
 
-function parseFuture(text: string): Date {
-  const date = parseTime(text)
-  if (date === undefined) throw new UsageError(`--expires must be ${timeForm}.`)
-  if (date.getTime() <= Date.now()) throw new UsageError('--expires must be in the future.')
-  return date
+function parseExpiry(text: string): Date | 'never' {
+  if (text === 'never') return text
+  const date = timeOption(text)
+  if (date.getTime() > Date.now()) return date
+  throw new InvalidArgumentError('It must be in the future.')
 }
