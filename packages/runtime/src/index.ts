@@ -8,6 +8,7 @@ export { isLoopbackAddress, isLoopbackHost } from './loopback.ts'
 export { parseTime, timeForm } from './parse-time.ts'
 export { plural } from './plural.ts'
 export { startPolling } from './poll.ts'
+export { quoteWord } from './quote-word.ts'
 export { createOwner, type Owner } from './owner.ts'
 export { createSecret, type Secret } from './secret.ts'
 export {

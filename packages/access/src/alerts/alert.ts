@@ -1,5 +1,5 @@
+import { quoteWord } from '@intake/runtime'
 import { parseEntry, type Entry } from '../entries.ts'
-import { quoteWord } from '../quote-word.ts'
 import { textLengthMax } from '../rules/conditions.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { deviceFields, type RecordKind } from '@intake/contract'
+import { quoteWord } from '@intake/runtime'
 import { parseEntry, type Entry } from '../entries.ts'
-import { quoteWord } from '../quote-word.ts'
 import {
   conditionNames,
   conditions,

@@ -1,3 +1,5 @@
+import { quoteWord } from '@intake/runtime'
+
 export interface Access {
   host: string
   port: number
@@ -78,7 +80,7 @@ curl -sS -u <login shell> <url> -d 'SELECT * FROM intake.recent FORMAT PrettyCom
 const writers: Readonly<Record<string, (value: string) => string>> = {
   json: (value) => JSON.stringify(value),
   quoted: (value) => `'${value.replaceAll(/['\\]/g, '\\$&')}'`,
-  shell: (value) => (/^[\w.:-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`),
+  shell: quoteWord,
   uri: encodeURIComponent,
   yaml: (value) => `'${value.replaceAll("'", "''")}'`,
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createUuidV7 } from '@intake/contract'
 import { fileURLToPath } from 'node:url'
-import { withoutCredentials } from '@intake/runtime'
+import { quoteWord, withoutCredentials } from '@intake/runtime'
 import type { RunningStack } from './stack.ts'
 
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
@@ -103,14 +103,5 @@ function credentialsIn(url: string) {
 function command(url: string, headers: string[], body: string[]) {
   const args = [url, ...headers.flatMap((header) => ['-H', header]), ...body]
   // Responses end without a line break, so curl prints one after each response.
-  return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
-}
-
-/** Quotes the text as one word for any POSIX shell, as readably as possible. */
-function shellQuote(text: string) {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  // Within double quotes, the shell interprets `"`, `$`, the backquote and `!`. It also interprets
-  // a backslash before some characters. A text without these can be in double quotes unchanged.
-  if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(quoteWord)].join(' ')
 }
