@@ -78,7 +78,7 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
   }
 
   const pages = await Promise.all([fleet, single].map((reader) => startPage(t, { reader })))
-  const inApplication = `application=${application}`
+  const inApplication = `app=${application}`
   for (const path of [
     `/feedback?${inApplication}`,
     `/feedback?${inApplication}&text=fine`,

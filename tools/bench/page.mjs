@@ -172,14 +172,14 @@ function viewPaths({ one, crash, feedback }) {
     '/': '/',
     '/?period=30d': '/?period=30d',
     '/live': '/live',
-    '/live, one application': `/live?application=${application}`,
+    '/live, one application': `/live?app=${application}`,
     '/live, one device': `/live?device=${one.device}`,
     '/live/rows (a poll)': `/live/rows?since=${Date.now() - 20_000}`,
     '/events': '/events',
     '/events, 7 days': '/events?period=7d',
-    '/events, one application and event, 30 days': `/events?application=${application}&event=crash&period=30d`,
+    '/events, one application and event, 30 days': `/events?app=${application}&event=crash&period=30d`,
     '/events, one user': `/events?user=${one.user}`,
-    '/events, a param, 1 day': `/events?application=${application}&params.screen=cart`,
+    '/events, a param, 1 day': `/events?app=${application}&params.screen=cart`,
     '/events/<id>': `/events/${one.id}`,
     // A small table may have none.
     ...(crash && { '/events/<id>, a crash': `/events/${crash.id}` }),
@@ -305,7 +305,7 @@ async function behave({ url, reader, until }) {
     const path =
       n % 10 === 0
         ? others[(n / 10) % others.length]
-        : `/live/rows?application=${application}&since=${Date.now() - 30_000}`
+        : `/live/rows?app=${application}&since=${Date.now() - 30_000}`
     const response = await fetch(url + path, { headers: { accept: 'text/html' } }).catch(
       () => undefined,
     )

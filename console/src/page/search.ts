@@ -101,22 +101,15 @@ function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
 export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
 
 /**
- * `app`, `application` in links of earlier versions, or that of the path.
+ * That of the path, or `app`.
  *
  * @throws {PageError} 400
  */
 export function chosenApplication(
   query: URLSearchParams,
-  params: Readonly<Record<string, string>> = {},
+  { application }: Readonly<Record<string, string>> = {},
 ): string | undefined {
-  const { application, id } = params
-  // The link to a record names the application of the record, which is not a choice of the reader.
-  if (id !== undefined) return readExact(query, 'app')
-  return (
-    (application && applicationOf(application)) ??
-    readExact(query, 'app') ??
-    readExact(query, 'application')
-  )
+  return application === undefined ? readExact(query, 'app') : applicationOf(application)
 }
 
 /** A longer link is not offered, so that no view becomes large by the names that clients send. */

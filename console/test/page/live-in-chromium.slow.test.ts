@@ -14,7 +14,7 @@ if (browser !== undefined) {
     const visibleUntilMs = () => Date.now() - behindMs
     const { url } = await startReaderPage(t, { state: { ...calmState, visibleUntilMs } })
     const { tab, incidents, context } = await openTab(t, browser, { url, width: 1280 })
-    await tab.goto(`${url}/live?application=com.example.live`)
+    await tab.goto(`${url}/live?app=com.example.live`)
     const arrive = (name: string, ageMs = 0) => {
       const row = { bundle_identifier: 'com.example.live', event: name }
       const received_at = new Date().toISOString()
@@ -102,7 +102,7 @@ if (browser !== undefined) {
       return route.fulfill({ contentType: 'text/html', headers, body })
     })
     await tab.clock.install()
-    await tab.goto(`${url}/live?application=com.example.many`)
+    await tab.goto(`${url}/live?app=com.example.many`)
     const untilFirstIs = (name: string) =>
       until(`the first row is ${name}`, async () => {
         await tab.clock.runFor(2_000)
@@ -122,7 +122,7 @@ if (browser !== undefined) {
   t.test('without scripts live loads again, and shows what has arrived', async (t) => {
     const { url } = await startReaderPage(t)
     const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })
-    await tab.goto(`${url}/live?application=com.example.noscript`)
+    await tab.goto(`${url}/live?app=com.example.noscript`)
     const row = { bundle_identifier: 'com.example.noscript', event: 'seen' }
     await insert('logs', [logRow({ ...atTime(Date.now()), ...row })])
     await tab.locator('#rows summary b', { hasText: 'seen' }).waitFor()

@@ -21,7 +21,7 @@ const cursors = query('after', [...numbers, `${beyond}.${device}.x`, `${id}.${de
 const queries = {
   '/': [...query('period', ['1h', ...texts])],
   '/live': [...periods.slice(0, 4), ...query('event', texts)],
-  '/live/rows': [...query('since', numbers), ...query('application', texts)],
+  '/live/rows': [...query('since', numbers), ...query('app', texts)],
   '/events': [
     ...periods,
     ...cursors,

@@ -23,7 +23,7 @@ t.test('feedback is found by text, application, version, user, device and time',
   await insert('feedback', rows)
   const { url } = await startReaderPage(t)
   const texts = async (query: string) => {
-    const { text } = await view(url, `/feedback?application=${application}&${query}`)
+    const { text } = await view(url, `/feedback?app=${application}&${query}`)
     return allIn(text, /<li[^>]*>\s*<a[^>]*>\s*<bdi>(.*?)<\/bdi>/g)
   }
   const [button, crash, price, oldOne] = rows.map(({ text }) => text)
@@ -53,7 +53,7 @@ t.test('pages follow each other without a gap, also among equal ids', async (t) 
   await insert('logs', rows)
   const { url } = await startReaderPage(t)
   const seen: string[] = []
-  let path: string | undefined = `/events?application=${application}`
+  let path: string | undefined = `/events?app=${application}`
   let pages = 0
   while (path !== undefined) {
     const { text } = await view(url, path)

@@ -111,7 +111,7 @@ t.test('bad events are counted although others are more frequent', async (t) => 
 
 t.test('feedback per 100 devices is there for a release with few devices', async (t) => {
   const { url } = await startReaderPage(t)
-  const { text } = await view(url, '/feedback?application=com.example.releases')
+  const { text } = await view(url, '/feedback?app=com.example.releases')
   t.equal(barsIn(text).get('r8')?.note, '100.0')
 })
 
@@ -122,19 +122,19 @@ t.test('live counts all matching events of the last minute, and sends them again
   await insert('logs', events(Date.now(), 70, { event: 'burst', bundle_identifier, received_at }))
   const { url } = await startReaderPage(t)
   for (const path of ['/live?', '/live/rows?since=0&besides=&']) {
-    const { text } = await view(url, `${path}application=com.example.live`)
+    const { text } = await view(url, `${path}app=com.example.live`)
     const { count, href } = barsIn(text).get('burst') ?? {}
     t.equal(count, 70, path)
     t.equal(href, '/live?app=com.example.live&event=burst')
     t.match(text, /id="minutes"[^]*id="beside"/)
   }
-  const { text } = await view(url, '/live/rows?since=0&application=com.example.live')
+  const { text } = await view(url, '/live/rows?since=0&app=com.example.live')
   t.notMatch(text, 'id="beside"')
 })
 
 t.test('the links of a row keep the other filters', async (t) => {
   const { url } = await startReaderPage(t)
-  const { text } = await view(url, `/events?application=${application}&event=seen`)
+  const { text } = await view(url, `/events?app=${application}&event=seen`)
   t.match(text, `href="?app=${application}&#38;event=seen&#38;user=user-1"`)
   t.match(text, new RegExp(`href="\\?app=${application}&#38;event=seen&#38;device=`))
 })
@@ -151,7 +151,7 @@ t.test('events of one batch are in the order in which they happened', async (t) 
     }),
   )
   const { url } = await startReaderPage(t)
-  const { text } = await view(url, `/live?application=${batch}`)
+  const { text } = await view(url, `/live?app=${batch}`)
   const newestFirst = Array.from({ length: 40 }, (_, n) => `e${39 - n}`)
   t.same(allIn(text, /<b><bdi>(e\d+)<\/bdi>/g), newestFirst)
 })
