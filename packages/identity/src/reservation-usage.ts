@@ -50,7 +50,8 @@ export function createReservationUsage(options: { redis: Redis; clock: Pick<Cloc
     of: (kind: RecordKind, apiKeyId: string) =>
       (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
     /** The number of reservations of the API key that has the most, as of the last `sync`. */
-    largest: (kind: RecordKind) => Math.max(0, ...known[kind].byKey.values()),
+    largest: (kind: RecordKind) =>
+      [...known[kind].byKey.values()].reduce((largest, one) => Math.max(largest, one), 0),
     isUnsent: () => kinds.some((kind) => unsent[kind].total > 0),
 
     /** Sends the new counts to Redis, and reads the sums over all gateways. */

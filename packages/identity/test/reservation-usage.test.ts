@@ -78,3 +78,14 @@ t.test('the days that cannot change are read again after ten minutes', async (t)
   await usage.sync(today)
   t.equal(usage.total('logs'), 0, 'Redis has lost them')
 })
+
+t.test('more API keys than a call may have arguments can have reservations', async (t) => {
+  await redis.flushall()
+  for (let first = 0; first < 140_000; first += 20_000) {
+    const keys = Array.from({ length: 20_000 }, (_, n) => [`key_${first + n}`, String(n)] as const)
+    await redis.hset(key, Object.fromEntries(keys))
+  }
+  const usage = createReservationUsage({ redis, clock })
+  await usage.sync(today)
+  t.equal(usage.largest('logs'), 19_999)
+})
