@@ -99,7 +99,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     report.objectsDeleted += await removeObjectsOf(services, selected)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
-  const examples: string[] = []
+  let examples: readonly string[] = []
 
   for (;;) {
     progress('writing tombstones')
@@ -114,7 +114,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    if (subject !== undefined) examples.push(...(await findExamples(clickhouse, subject)))
+    if (subject !== undefined) examples = examples.concat(await findExamples(clickhouse, subject))
     await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })

@@ -1,3 +1,4 @@
+import type { QueuedFrames } from '@intake/queue'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 import { tryJson } from '@intake/runtime'
 import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
@@ -49,12 +50,10 @@ export async function stillWaiting<Frame extends Place>(
   redis: Redis,
   frames: readonly Frame[],
 ): Promise<Frame[]> {
-  const remaining: Frame[] = []
+  const left = new Map<QueuedFrames, Set<string>>()
   for (const queue of new Set(frames.map((frame) => frame.queue))) {
-    const mine = frames.filter((frame) => frame.queue === queue)
-    const reading = queue.remaining(mine.map(({ id }) => id))
-    const left = new Set(await withRedisTimeout(redis, reading, timeoutMs))
-    remaining.push(...mine.filter(({ id }) => left.has(id)))
+    const ids = frames.flatMap((frame) => (frame.queue === queue ? [frame.id] : []))
+    left.set(queue, new Set(await withRedisTimeout(redis, queue.remaining(ids), timeoutMs)))
   }
-  return remaining
+  return frames.filter(({ queue, id }) => left.get(queue)?.has(id))
 }
