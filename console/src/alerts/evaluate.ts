@@ -103,7 +103,8 @@ export function createEvaluation(options: {
     const usual = await tried('usual', () => usualCounts(ofTimes, toMs))
     const crashes = await tried('crashes', async () => {
       const found = new Map<string, Found>()
-      for (const alert of ofCrashes) found.set(alert.id, await newCrashes(alert, toMs))
+      const end = { toMs, visibleUntilMs: visibleUntilMs ?? 0 }
+      for (const alert of ofCrashes) found.set(alert.id, await newCrashes(alert, end))
       return found
     })
 

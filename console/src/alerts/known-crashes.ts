@@ -14,7 +14,7 @@ import type { Found } from './judge.ts'
 
 /** Without a limit, a client that makes up crashes would fill the memory. */
 const crashesMax = 20_000
-/** Rows that arrived so long before the last call are read again: they may have become visible late. */
+/** What arrived so long before the watermark is read again: a replica that is read may lag. */
 const overlapMinutes = 10
 
 /** An imported crash is known, and never new. */
@@ -25,6 +25,13 @@ const crashesOf = (where: string) =>
 const firstArrivals = (where: string) =>
   `SELECT ${fingerprint('trace')} AS fingerprint, min(arrived_at) AS at
    FROM (${crashesOf(where)}) GROUP BY fingerprint`
+
+/** The end of a window, in ms since 1970. */
+interface End {
+  toMs: number
+  /** All that arrived before it is visible. */
+  visibleUntilMs: number
+}
 
 interface Counted {
   crashes: number
@@ -38,27 +45,37 @@ interface Counted {
  * `crashesMax`, which are not remembered, each call does.
  */
 export function createKnownCrashes(reader: Reader) {
-  /** When the crashes of each application first arrived, by fingerprint; and until when it was read. */
+  /**
+   * When the crashes of each application first arrived, by fingerprint; and the time before which
+   * all have been read.
+   */
   const known = new Map<string, { untilMs: number; crashes: Map<string, number> }>()
 
   /** Reads what arrived since the last call; returns the crashes, or `crashesMax + 1` of them. */
-  async function readCrashes(bundle: string, toMs: number): Promise<Map<string, number>> {
-    const { untilMs, crashes } = known.get(bundle) ?? { crashes: new Map<string, number>() }
+  async function readCrashes(
+    bundle: string,
+    { toMs, visibleUntilMs }: End,
+  ): Promise<Map<string, number>> {
+    const { untilMs, crashes } = known.get(bundle) ?? {
+      untilMs: 0,
+      crashes: new Map<string, number>(),
+    }
     if (crashes.size > crashesMax) return crashes
-    const minutes = Math.max(0, Math.ceil((toMs - (untilMs ?? 0)) / minuteMs)) + overlapMinutes
+    const minutes = Math.max(0, Math.ceil((toMs - untilMs) / minuteMs)) + overlapMinutes
     const rows = await reader.query<{ fingerprint: string; at: string }>(
-      `${firstArrivals(untilMs === undefined ? ofBundle : arrivedInWindow)} LIMIT ${crashesMax + 1} ${querySettings}`,
-      untilMs === undefined ? { bundle } : windowParams({ bundle, minutes }, toMs),
+      `${firstArrivals(untilMs === 0 ? ofBundle : arrivedInWindow)} LIMIT ${crashesMax + 1} ${querySettings}`,
+      untilMs === 0 ? { bundle } : windowParams({ bundle, minutes }, toMs),
     )
     for (const { fingerprint: print, at } of rows) {
       if (!crashes.has(print)) crashes.set(print, Date.parse(isoTime(at)))
     }
-    known.set(bundle, { untilMs: Math.max(toMs, untilMs ?? 0), crashes })
+    known.set(bundle, { untilMs: Math.max(untilMs, Math.min(toMs, visibleUntilMs)), crashes })
     return crashes
   }
 
-  async function count({ bundle, minutes }: Window, toMs: number): Promise<Counted> {
-    const crashes = await readCrashes(bundle, toMs)
+  async function count({ bundle, minutes }: Window, end: End): Promise<Counted> {
+    const { toMs } = end
+    const crashes = await readCrashes(bundle, end)
     if (crashes.size > crashesMax) {
       const [counted] = await reader.query<Counted>(
         `SELECT toUInt32(count()) AS crashes, argMax(fingerprint, at) AS latest
@@ -74,13 +91,13 @@ export function createKnownCrashes(reader: Reader) {
     return { crashes: found.length, latest: found[0]?.[0] ?? '' }
   }
 
-  return async (window: Window, toMs: number): Promise<Found> => {
-    const { crashes, latest } = await count(window, toMs)
+  return async (window: Window, end: End): Promise<Found> => {
+    const { crashes, latest } = await count(window, end)
     if (crashes === 0) return { value: crashes, detail: '' }
     const [row] = await reader.query<{ example: string }>(
       `SELECT ${crashExample('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
        WHERE ${fingerprint('trace')} = {print:String} ORDER BY arrived_at LIMIT 1 ${querySettings}`,
-      { ...windowParams(window, toMs), print: latest },
+      { ...windowParams(window, end.toMs), print: latest },
     )
     return { value: crashes, detail: row?.example ?? '' }
   }
