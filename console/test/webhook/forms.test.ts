@@ -47,6 +47,11 @@ t.test('people read text, version, device, pictures, and where the record is', a
   }
 })
 
+t.test('people read a version code of 64 bits as it was sent', async (t) => {
+  const device = '{"version_code":9007199254740993}'
+  for (const form of chats) t.match(write(form, { device }), '(9007199254740993)', form)
+})
+
 t.test('the e-mail is in no chat unless the operator shows it, and can be hidden', async (t) => {
   for (const form of chats) {
     t.notMatch(write(form), 'user@example.com', form)

@@ -1,3 +1,4 @@
+import { parseLossless } from '@intake/json'
 import { plural, visibleLine, visibleText } from '@intake/runtime'
 import { exactPath } from '../../page/views/links.ts'
 import type { StoredFeedback } from '../read-feedback.ts'
@@ -29,12 +30,12 @@ const lineLengthMax = 200
  */
 export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined): Notice {
   const { bundle_identifier: bundle, email, attachments } = feedback
-  const device = JSON.parse(feedback.device) as Record<string, unknown>
+  const device = parseLossless(feedback.device) as Record<string, unknown>
   const { version_name: version, version_code: code } = device
   const { device_brand: brand, device_model: model, os, android_version: system } = device
   const pictures = attachments.length
   return {
-    app: line([bundle, version, typeof code === 'number' ? `(${code})` : undefined]),
+    app: line([bundle, version, code == null ? undefined : `(${code as number | bigint})`]),
     text: cut(visibleText(feedback.text)),
     facts: [
       line([brand, model]),
