@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { tryJson } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 import { installationKey } from './installation.ts'
 import { startReporting } from './reports.ts'
@@ -70,8 +71,8 @@ export async function readSharedSettings(
   const { nowMs, found } = await readMembers(redis)
   return found.flatMap(({ member, lastMs }) => {
     const [, service, json] = /^settings:(\w+) (.*)$/.exec(member) ?? []
-    if (service === undefined || json === undefined || lastMs < nowMs - silentMs) return []
-    return [{ service, digests: JSON.parse(json) as Digests }]
+    const digests = tryJson(json ?? '') as Digests | undefined
+    return service && digests && lastMs >= nowMs - silentMs ? [{ service, digests }] : []
   })
 }
 

@@ -86,3 +86,10 @@ t.test('each service has each version of its settings once, until a silence', as
   await Promise.all(started.map((one) => one.close()))
   t.same(await readSharedSettings(reader), [])
 })
+
+t.test('settings that are damaged are left out', async (t) => {
+  await redis.del('{intake}:processes')
+  await redis.zadd('{intake}:processes', Date.now(), 'settings:worker {"S3_BUC')
+  await redis.zadd('{intake}:processes', Date.now(), 'settings:gateway {"S3_BUCKET":"1"}')
+  t.same(await readSharedSettings(reader), [{ service: 'gateway', digests: { S3_BUCKET: '1' } }])
+})
