@@ -3,7 +3,7 @@ import type { Sender } from '@intake/contract/schemas'
 import { deviceShare } from './device-share.ts'
 import { editPaths, type Change } from './edit-paths.ts'
 import { createHashValues } from './hash-values.ts'
-import { testsAbout, type RecordFacts, type Test } from './conditions.ts'
+import { factsOf, testsAbout, type RecordFacts, type Test } from './conditions.ts'
 import { concerns, ruleActions, type Rule } from './rule.ts'
 
 /** A rule that this process follows, and how often it has acted since the process started. */
@@ -164,23 +164,6 @@ function byBundle(rules: readonly Compiled[]) {
   return {
     all: [...named.values(), others],
     find: (bundle: string) => named.get(bundle) ?? others,
-  }
-}
-
-function factsOf(
-  kind: RecordKind,
-  apiKeyId: string,
-  { bundle_identifier: bundle, device }: Sender,
-): RecordFacts {
-  const { os, version_code: code, version_name: versionName } = device
-  return {
-    kind,
-    bundle,
-    event: undefined,
-    apiKeyId,
-    os: typeof os === 'string' ? os.toLowerCase() : undefined,
-    versionCode: typeof code === 'number' || typeof code === 'bigint' ? code : Number.NaN,
-    versionName,
   }
 }
 

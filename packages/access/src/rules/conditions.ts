@@ -1,16 +1,22 @@
 import { kinds, type RecordKind } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
 
-export interface RecordFacts {
-  kind: RecordKind
-  bundle: string
-  /** The name of a log event; undefined for a feedback. */
-  event: string | undefined
-  apiKeyId: string
-  /** In lower case. */
-  os: string | undefined
-  /** NaN if the version code is unknown, so that every comparison with it is false. */
-  versionCode: number | bigint
-  versionName: unknown
+/** What conditions compare. */
+export type RecordFacts = ReturnType<typeof factsOf>
+
+export function factsOf(kind: RecordKind, apiKeyId: string, { bundle_identifier, device }: Sender) {
+  const { os, version_code: code, version_name: versionName } = device
+  return {
+    kind,
+    bundle: bundle_identifier,
+    /** The name of a log event; undefined for a feedback. */
+    event: undefined as string | undefined,
+    apiKeyId,
+    os: typeof os === 'string' ? os.toLowerCase() : undefined,
+    /** NaN if the version code is unknown, so that every comparison with it is false. */
+    versionCode: typeof code === 'number' || typeof code === 'bigint' ? code : Number.NaN,
+    versionName,
+  }
 }
 
 export type Test = (facts: RecordFacts) => boolean
@@ -48,7 +54,7 @@ const integer = (condition: Omit<Condition<number>, 'type' | 'about'>): Conditio
   ...condition,
 })
 
-/** A new condition needs its row here, and `RecordFacts` what it compares. */
+/** A new condition needs its row here; if it compares something new, also a fact above. */
 export const conditions = {
   kind: {
     type: 'kind',
