@@ -17,7 +17,7 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
   }
   throw new IntakeError(
     'invalid_request',
-    `Idempotency-Key must have 1 to ${limits.identifierLength} characters.`,
+    `Idempotency-Key must have 1 to ${limits.identifierLength} bytes.`,
   )
 }
 

@@ -216,6 +216,13 @@ t.test('records are found by the key that the client sent', async (t) => {
     t.match(own, { records: [{ id: log.id }] })
   })
 
+  t.test('a key with letters beyond ASCII, as a gateway reads it', async (t) => {
+    const log = logRow(ofSender)
+    await reserve('logs', Buffer.from('Bestellung für Jürgen').toString('latin1'), log)
+    await insert('logs', [log])
+    t.match(await traceKey('Bestellung für Jürgen', sender), { records: [{ id: log.id }] })
+  })
+
   t.test('the key of a batch, with the times of its events', async (t) => {
     const request = createIdentity(Date.now())
     await reserve('batches', 'batch-1', request)

@@ -31,8 +31,10 @@ export async function findReservations(
   { key, ...owner }: SentKey,
 ): Promise<Reservation[]> {
   const find = defineFindReservation({ redis })
+  // Clients send UTF-8, and gateways read header fields as Latin-1, as Node does.
+  const asRead = Buffer.from(key).toString('latin1')
   const found = scopes.map(async (scope) => {
-    const reading = find({ ...owner, scope, key: headerKey(key) })
+    const reading = find({ ...owner, scope, key: headerKey(asRead) })
     const id = await withRedisTimeout(redis, reading, timeoutMs)
     return id === undefined ? [] : [{ scope, id }]
   })
