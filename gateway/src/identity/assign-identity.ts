@@ -119,8 +119,9 @@ export function eventTimeMs(
 function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
   const ageMs = ageMax(retentionMs)
   if (isInWindow(timeOfUuidV7(id), nowMs, ageMs)) return
+  const days = Math.floor((10 * ageMs) / dayMs) / 10
   throw outOfRange(
-    `The time in the id must lie within ${ageMs / dayMs} days before and 10 minutes after server_time.`,
+    `The time in the id must lie within ${days} days before and 10 minutes after server_time.`,
     nowMs,
   )
 }

@@ -47,6 +47,13 @@ t.test('201: nothing is stored of a user whose id is stored like a suppressed on
   t.same([gateway.frames.logs, gateway.frames.feedback, gateway.objects.size], [[], [], 0])
 })
 
+t.test('422: the age of an id is said in days, also after months were dropped', async (t) => {
+  const gateway = await startGateway(t, { policy: { retentionMs: () => 17.6042 * dayMs } })
+  const old = createIdentity(Date.now() - 18 * dayMs).id
+  const { body } = await sendKeyed(gateway, logBody({ id: old }))
+  t.match(body, { detail: /within 17\.6 days/ })
+})
+
 t.test('422: an id that is older than records are kept', async (t) => {
   const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
   const old = createIdentity(Date.now() - 8 * dayMs).id
