@@ -87,7 +87,10 @@ function readField(query: URLSearchParams, name: string): string | undefined {
 function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
   const names = [...new Set(query.keys())].filter((name) => name.startsWith(prefix))
   if (names.length > pathsMax)
-    throw new PageError(400, `A search has at most ${pathsMax} conditions on params.`)
+    throw new PageError(
+      400,
+      `A search has at most ${pathsMax} conditions on ${prefix.slice(0, -1)}.`,
+    )
   const paths: Record<string, string> = {}
   for (const name of names) {
     const value = readExact(query, name)

@@ -47,6 +47,8 @@ t.test('400 for what cannot be read', async (t) => {
     t.throws(() => read(query), { name: 'PageError', statusCode: 400 }, query)
   }
   t.throws(() => read('from=2026-02-30'), { message: /^from must be a time that exists/ })
+  const six = Array.from({ length: 6 }, (_, n) => `extra.field${n}=1`).join('&')
+  t.throws(() => read(six), { message: 'A search has at most 5 conditions on extra.' })
   t.type(new PageError(400, ''), Error)
 })
 
