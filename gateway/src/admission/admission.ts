@@ -88,7 +88,7 @@ export function createAdmission(options: {
      * @throws {IntakeError} `clock_skew`, see `now`; `queue_full` while the queue has no capacity
      * for records of this kind, or while the API key is over its share of it
      */
-    requireRoom(kind: RecordKind, apiKeyId: string): void {
+    requireCapacity(kind: RecordKind, apiKeyId: string): void {
       const state = options.state()
       now(state)
       if (isFull(kind, state))

@@ -86,7 +86,7 @@ export class KeyLimiter {
    * @param size undefined to check, before the body is read, whether anything more may be sent
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
-  requireRoom(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void {
+  requireCapacity(usage: KeyUsage, kind: RecordKind, size?: RequestSize): void {
     for (const { name, limit, counter } of (usage.today?.used ?? usage.minute)[kind]) {
       const amount = size?.[limit.unit] ?? 0
       // A form without attachments needs no room for them.
@@ -131,7 +131,7 @@ export class KeyLimiter {
    */
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge {
     const usage = this.usageOf(key)
-    this.requireRoom(usage, size.kind, size)
+    this.requireCapacity(usage, size.kind, size)
     // Runs after the checks of the key, so that a request that the key may not send does not count
     // for the device. The devices of all keys are counted in one sketch, where needless counts
     // would cause devices of other keys to be refused.

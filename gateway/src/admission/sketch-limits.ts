@@ -33,7 +33,7 @@ export function createDeviceLimits(options: { feedbackMax: number; clock: Pick<C
      * @param eventsMax log events that the device may send in a minute
      */
     take(
-      device: Sender,
+      device: Counted,
       size: { kind: RecordKind; records: number; attachmentBytes: number },
       eventsMax: number,
     ): boolean {
@@ -70,7 +70,7 @@ export function createAddressLimit(options: {
   }
 }
 
-interface Sender {
+interface Counted {
   account: string
   member: string
 }
@@ -126,7 +126,7 @@ export function createWindowSketch(options: {
      * Counts `amount` and returns true, unless the sender has used up `max` in this window. The
      * amount that first exceeds the limit is still counted.
      */
-    take({ account, member }: Sender, amount: number, max: number): boolean {
+    take({ account, member }: Counted, amount: number, max: number): boolean {
       const now = clock.now()
       if (now >= endsAt) {
         cells.fill(0)

@@ -45,8 +45,8 @@ const readPastFactor = 8
 export function createBeforeBody(options: {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   policy: Pick<Policy, 'isLoaded'>
-  admission: Pick<Admission, 'checkQueue' | 'requireRoom'>
-  limiter: Pick<KeyLimiter, 'usageOf' | 'countRequest' | 'requireRoom'>
+  admission: Pick<Admission, 'checkQueue' | 'requireCapacity'>
+  limiter: Pick<KeyLimiter, 'usageOf' | 'countRequest' | 'requireCapacity'>
   connections: HttpEdge['connections']
   allowed: AllowedOrigins
   failures: AddressLimit
@@ -79,8 +79,8 @@ export function createBeforeBody(options: {
     if (request.headers['content-encoding'] !== undefined) {
       requireCoding(request, reply, operation.codings)
     }
-    limiter.requireRoom(usage, operation.kind)
-    admission.requireRoom(operation.kind, key.id)
+    limiter.requireCapacity(usage, operation.kind)
+    admission.requireCapacity(operation.kind, key.id)
     leaseBody(operation, key, request, reply)
     done()
   }

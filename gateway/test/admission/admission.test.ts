@@ -10,7 +10,7 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
   const admission = createAdmission({ ...relaxed, state: () => ({ ...soundState, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
-      admission.requireRoom(kind, 'key_1')
+      admission.requireCapacity(kind, 'key_1')
       return true
     } catch (error) {
       t.match(error, { code: 'queue_full' })

@@ -117,7 +117,7 @@ t.test('a gateway to which a key has sent nothing knows that its budget is spent
   first.take(key, 'device', { kind: 'logs', records: max, bytes: 0, attachmentBytes: 0 })
   await clock.advance(5_000)
   t.same(second.budgetsNearEnd([key]), ['key_1 has used 100 % of its events for this day'])
-  t.throws(() => second.requireRoom(second.usageOf(key), 'logs'), { code: 'budget_exhausted' })
+  t.throws(() => second.requireCapacity(second.usageOf(key), 'logs'), { code: 'budget_exhausted' })
 })
 
 t.test('what is taken back counts no more, also in the other gateways', async (t) => {

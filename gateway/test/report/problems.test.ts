@@ -36,7 +36,7 @@ function problemsIn(changes: Changes) {
   const { admission, ...others } = parts as Parts
   const problems = startGatewayProblems({
     ...others,
-    admission: { ...admission, now: Date.now, checkQueue() {}, requireRoom() {} },
+    admission: { ...admission, now: Date.now, checkQueue() {}, requireCapacity() {} },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
