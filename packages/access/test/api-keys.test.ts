@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { claimInstallation } from '@intake/redis'
@@ -6,7 +7,7 @@ import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { until } from '@intake/test-kit/until'
-import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
+import { createApiKeyStore, keyLimitNames, watchApiKeys } from '../src/index.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 const store = createApiKeyStore({ redis })
@@ -337,4 +338,12 @@ t.test('another type under the name of the keys is an error, not an empty list',
   await redis.set(redisKey, 'garbage')
   await t.rejects(store.load(), /WRONGTYPE/)
   await redis.rename('{intake}:kept', redisKey)
+})
+
+t.test('docs/cli.md names the option of every limit', async (t) => {
+  const page = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+  for (const name of keyLimitNames) {
+    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    t.match(page, new RegExp(`\\x60--${flag}[ \\x60]`), flag)
+  }
 })
