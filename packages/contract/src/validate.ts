@@ -79,7 +79,7 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 
 /**
  * A clearer text where the error's own would repeat a pattern, state the minimum length of 1, name
- * the schema of an unknown field or a constant, or say that an integer is no number.
+ * the schema of an unknown field or a constant, or say that an integer is no number or too large.
  */
 function expectation(
   { keyword, params, instancePath }: SchemaError,
@@ -88,6 +88,8 @@ function expectation(
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'boolean') return 'unknown field'
   if (keyword === 'const') return 'is not one of the possible values'
+  if (keyword === 'minimum' || keyword === 'maximum')
+    return 'must have no exponent or fraction beyond 2^53'
   if (keyword === 'type' && typeof valueAt(value, instancePath) === 'bigint') {
     const types = new Set([(params as { type: string | string[] }).type].flat())
     if (types.has('integer')) return 'must be from -2^63 to 2^63 - 1'

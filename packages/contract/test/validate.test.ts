@@ -63,6 +63,8 @@ t.test('an integer that no column holds exactly gets the reason', async (t) => {
       'must be a number that a double (64-bit floating point) holds exactly',
     ],
     ['sdk_version', 2n ** 63n, 'must be from -2^63 to 2^63 - 1'],
+    ['sdk_version', 1e18, 'must have no exponent or fraction beyond 2^53'],
+    ['sdk_version', -1e18, 'must have no exponent or fraction beyond 2^53'],
   ] as const
   for (const [name, value, detail] of cases) {
     t.same(errorsOf(validate, { [name]: value }), [{ pointer: `/${name}`, detail }])
