@@ -3,7 +3,13 @@ import { limits, type RecordKind } from '@intake/contract'
 import { parseLossless } from '@intake/json'
 import { inWindow, windowParams } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
-import { type Found, type FullRecord, type RecordHead, type RecordReader } from './records.ts'
+import {
+  ofApplication,
+  type Found,
+  type FullRecord,
+  type RecordHead,
+  type RecordReader,
+} from './records.ts'
 import { timeOfId, type Cursor, type ListSearch } from './search.ts'
 
 /** No request has more records than this, because a batch has at most 500 entries. */
@@ -17,17 +23,15 @@ export async function findById(
 ): Promise<FullRecord[]> {
   const timeMs = timeOfId(id)
   if (timeMs === undefined) return []
+  const ofDevice = device === undefined ? '1' : 'toString(device_uuid) = {device:String}'
+  // Before the limit: others may have sent the id more often.
   const lines = await reader.lines(
     `SELECT * FROM intake.${kind}
-     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID}
+     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} AND ${ofDevice} AND ${ofApplication(application)}
      ORDER BY bundle_identifier, device_uuid LIMIT 10`,
-    { time: sqlTime(new Date(timeMs)), id },
+    { time: sqlTime(new Date(timeMs)), id, device, application },
   )
-  const records = lines.map((line) => parseLossless(line) as FullRecord['columns'])
-  return records
-    .filter(({ device_uuid }) => device === undefined || device_uuid === device)
-    .filter((one) => application === undefined || one.bundle_identifier === application)
-    .map((columns) => ({ kind, columns }))
+  return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
 }
 
 /** Finds records by their request id or by the `feedback.id` of a client, newest first. */
