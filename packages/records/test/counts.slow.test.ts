@@ -79,6 +79,7 @@ const countHours = async () => {
 }
 
 const tooLarge = new ClickHouseError('too large', { kind: 'split', code: 241, isTooLarge: true })
+const tooLate = new ClickHouseError('too slow', { kind: 'retry', code: 159 })
 /** An hour that must be counted again, as `refreshCounts` finds it. */
 const stale = (name: string, of_application = 1) => ({
   bundle_identifier: `com.example.${name}`,
@@ -298,6 +299,28 @@ test('an application with many new events is counted after all others, alone', a
   t.same(order, [['com.example.one', 'com.example.two'], ['com.example.large']])
 })
 
+test('an application of which a day takes long is counted after all others, alone', async (t) => {
+  const order: string[][] = []
+  let nowMs = 0
+  let lateMs = 0
+  const found = [stale('slow'), stale('good'), stale('slow'), stale('good')].map((one, n) => ({
+    ...one,
+    period: `2026-11-${n < 2 ? 24 : 23} 09:00:00`,
+  }))
+  const count = (applications: string[], sql: string) => {
+    order.push(applications)
+    if (!applications.includes('com.example.slow')) return
+    nowMs += 5_000
+    if (sql.includes('max_execution_time = 5')) throw tooLate
+  }
+  const clock = { now: () => nowMs }
+  const { counted } = await refreshFake(found, count, { clock, onLate: (ms) => (lateMs = ms) })
+  const [slow, good] = ['com.example.slow', 'com.example.good']
+  t.same(order, [[slow, good], [slow], [good], [good], [slow], [slow]])
+  t.match(counted, { value: 4 })
+  t.equal(lateMs, 20_000, 'what it took delays the next count less')
+})
+
 // Which days `intake.drift` leaves out is tested by packages/schema/test/drift.test.ts.
 test('a day with more names than are counted is a warning', async (t) => {
   const bundle = 'com.example.cut'
@@ -406,11 +429,13 @@ test('the applications of one key take turns, the newest hour of each first', as
 })
 
 test('what is beyond the first hours is counted for a limited time, then later', async (t) => {
-  const refreshMany = async (hours: number) => {
+  const refreshMany = async (hours: number, firstMs = 500) => {
     const found = Array.from({ length: hours }, (_, n) => stale(`n${n}`))
     let nowMs = 0
     let lateMs = 0
-    const refreshed = await refreshFake(found, () => (nowMs += 30_000), {
+    let statements = 0
+    const count = () => (nowMs += statements++ < 20 ? firstMs : 30_000)
+    const refreshed = await refreshFake(found, count, {
       clock: { now: () => nowMs },
       onLate: (ms) => (lateMs = ms),
     })
@@ -425,6 +450,8 @@ test('what is beyond the first hours is counted for a limited time, then later',
   t.equal(marks.length, 100)
   const first = { bundle_identifier: 'com.example.n2300', asked_at: '2026-11-25T00:10:00.000Z' }
   t.match(marks[0], first)
+  // Of the first ones, 16 statements begin within 15 s, and the next four take none of the minute.
+  t.match(await refreshMany(2_000, 1_000), { counted: { value: 2_000 }, lateMs: 4_000 })
 })
 
 test('versions of a megabyte as names are counted, each by itself', async (t) => {

@@ -29,6 +29,8 @@ const tables = {
 /** A mark has the time when its INSERT began, so it may become visible later than that. */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
+/** An application that takes longer than this is counted alone. */
+const sharedSettings = 'SETTINGS max_threads = 2, max_execution_time = 5'
 /** Only the names that are found first are counted, if an application has too many. */
 const boundedSettings = `${querySettings}, max_rows_to_group_by = 50000, group_by_overflow_mode = 'any'`
 /** What could not be counted is tried again after this time at the earliest. */
@@ -45,8 +47,8 @@ const slices = 16
 const applicationsMax = 100
 /** An application with more new events than this is counted alone, after all others. */
 const sharedRecordsMax = 20_000
-/** So many hours or days are counted at once, however long it takes; the others after them. */
-const urgentMax = 2_000
+/** So many hours or days are counted at once, within this time; the others after them. */
+const urgent = { max: 2_000, msMax: 15_000 }
 
 /**
  * Counts again the hours or days that have changed since the last call: records arrived in them, or
@@ -55,8 +57,8 @@ const urgentMax = 2_000
  * erasures. Several processes may call this at the same time.
  *
  * API keys take turns, and so do the applications of a key. What is beyond the first 2,000 hours or
- * days is counted for a limited time, and so are applications with many new events, each alone. So
- * they delay no others; what is left is counted ten minutes later.
+ * days is counted for a limited time, and so are applications with many new events, or with a day
+ * that takes long, each alone. So they delay no others; what is left is counted ten minutes later.
  *
  * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
  * not delay the others: what fits is counted, and its day is marked in `intake.recounts` and tried
@@ -67,7 +69,7 @@ const urgentMax = 2_000
  * @param options.store may insert into the tables of counts
  * @param options.lateMsMax how long to count what is beyond the first, in ms, and then as long again
  * applications alone; by default a minute
- * @param options.onLate called with the time that was spent on both, in ms
+ * @param options.onLate called with the time that was spent on both or in vain, in ms
  * @returns the number of hours or days that were counted
  */
 export async function refreshCounts(options: {
@@ -88,28 +90,36 @@ export async function refreshCounts(options: {
   const failures: Failure[] = []
   // Each row has the time before any was read as its version. If two calls count an hour, that of
   // the later call remains; it has everything that the earlier one had to count.
-  const all = { ...options, sql, ver: nowMs, failures }
+  const isMany = ({ of_application: records }: Stale) => records > sharedRecordsMax
+  const large = new Set(stale.filter(isMany).map((one) => one.bundle_identifier))
+  const all: Counting = { ...options, clock, sql, ver: nowMs, failures, large, lostMs: 0 }
   const late: Stale[] = []
-  const isLarge = ({ of_application: records }: Stale) => records > sharedRecordsMax
+  const isLarge = (one: Stale) => large.has(one.bundle_identifier)
   const shared = stale.filter((one) => !isLarge(one))
-  const marked = shared.filter((one) => one.is_marked === 1)
-  const others = shared.splice(Math.max(urgentMax, marked.length))
+  const marked = shared.splice(0, shared.filter((one) => one.is_marked === 1).length)
+  const others = shared.splice(Math.max(0, urgent.max - marked.length))
 
-  async function countInTurn(some: readonly Stale[], { together, endsAt }: Turn): Promise<void> {
+  async function countInTurn(those: readonly Stale[], turn: Turn): Promise<void> {
+    const { endsAt, rest, isAlone = false } = turn
+    const together = isAlone ? 1 : applicationsMax
     // The newest days come first, because people look at them most.
-    for (const [day, applications] of byDay(some)) {
+    for (const [day, applications] of byDay(those)) {
       for (let at = 0; at < applications.length; at += together) {
-        const next = applications.slice(at, at + together)
-        if (clock.now() > endsAt) late.push(...next.flat())
-        else await countApplications(all, day, next)
+        const some = applications.slice(at, at + together)
+        const next = some.filter(([one]) => isAlone || !isLarge(one!))
+        if (clock.now() > endsAt) rest.push(...next.flat())
+        else await countApplications(all, day, next, isAlone)
       }
     }
   }
-  await countInTurn(shared, { together: applicationsMax, endsAt: Infinity })
+  await countInTurn(marked, { endsAt: Infinity, rest: others })
+  await countInTurn(shared, { endsAt: clock.now() + urgent.msMax, rest: others })
+  const sharedLostMs = all.lostMs
   const began = clock.now()
-  await countInTurn(others, { together: applicationsMax, endsAt: began + lateMsMax })
-  await countInTurn(stale.filter(isLarge), { together: 1, endsAt: clock.now() + lateMsMax })
-  onLate(clock.now() - began)
+  await countInTurn(others, { endsAt: began + lateMsMax, rest: late })
+  const alone = { endsAt: clock.now() + lateMsMax, rest: late, isAlone: true }
+  await countInTurn(stale.filter(isLarge), alone)
+  onLate(clock.now() - began + sharedLostMs)
   const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
@@ -121,10 +131,23 @@ export async function refreshCounts(options: {
 }
 
 interface Turn {
-  /** The number of applications that one statement counts. */
-  together: number
   /** When to stop, in ms of the clock. */
   endsAt: number
+  /** Gets what is left then. */
+  rest: Stale[]
+  /** Whether a statement counts one application, otherwise `applicationsMax`. */
+  isAlone?: boolean
+}
+
+type Counting = Parameters<typeof refreshCounts>[0] & {
+  clock: Pick<Clock, 'now'>
+  sql: string
+  ver: number
+  failures: Failure[]
+  /** The applications that are counted alone. */
+  large: Set<string>
+  /** The time of statements that were too slow. */
+  lostMs: number
 }
 
 interface Failure {
@@ -168,39 +191,48 @@ function byDay(stale: readonly Stale[]): [day: string, applications: Stale[][]][
 
 /**
  * Counts some applications on a day. If one statement cannot count them, each half of the
- * applications is counted by itself. An application that cannot be counted alone is added to
- * `failures`, and counted within bounds (see `boundedSettings`) if that is possible.
+ * applications is counted by itself; one that is too slow is added to `large`. An application that
+ * cannot be counted alone is added to `failures`, and counted within bounds (see `boundedSettings`)
+ * if that is possible.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0] & { sql: string; ver: number; failures: Failure[] },
+  counting: Counting,
   day: string,
   applications: readonly Stale[][],
+  isAlone = false,
 ): Promise<void> {
-  const { reader, store, name, sql, ver } = options
+  const { reader, store, name, sql, ver, clock } = counting
+  const [first] = applications
+  if (first === undefined) return
+  const began = clock.now()
   const countAll = async (settings: string) => {
     const stale = applications.flat()
     const lines = await count(reader, { name, sql: `${sql} ${settings}`, day, stale, ver })
     await insertLines(store, { table: tables[name].table, lines })
   }
   try {
-    await countAll(querySettings)
+    await countAll(isAlone ? querySettings : sharedSettings)
   } catch (error) {
     if (!isTooMuch(error)) throw error
+    const isSlow = !isAlone && tooSlow.has(error.code)
+    if (isSlow) counting.lostMs += clock.now() - began
     if (applications.length === 1) {
-      options.failures.push({ stale: applications.flat(), error })
+      if (isSlow) return void counting.large.add(first[0]!.bundle_identifier)
+      counting.failures.push({ stale: first, error })
       await countAll(boundedSettings).catch((again: unknown) => {
         if (!isTooMuch(again)) throw again
       })
       return
     }
     const middle = Math.ceil(applications.length / 2)
-    await countApplications(options, day, applications.slice(0, middle))
-    await countApplications(options, day, applications.slice(middle))
+    await countApplications(counting, day, applications.slice(0, middle))
+    await countApplications(counting, day, applications.slice(middle))
   }
 }
 
-/** Too slow, too many rows, and the result too large: codes of ClickHouse. */
-const tooMuch: ReadonlySet<number | undefined> = new Set([159, 160, 396])
+/** Codes of ClickHouse: too slow, and the result too large. */
+const tooSlow: ReadonlySet<number | undefined> = new Set([159, 160])
+const tooMuch: ReadonlySet<number | undefined> = new Set([...tooSlow, 396])
 
 /** Whether fewer applications in one statement might succeed. */
 const isTooMuch = (error: unknown): error is ClickHouseError =>
