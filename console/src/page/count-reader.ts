@@ -35,8 +35,7 @@ export function countReader(
 ): CountReader {
   const stored = { hours: 'intake.hours', deviceHours: 'intake.device_hours' }
   if (!isSmall && recordsFromMs === 0) {
-    const devices = 'intake_devices(devices_state)'
-    return { query, lines, ...stored, devices, isExact: false }
+    return { query, lines, ...stored, devices: 'intake_devices(devices_state)', isExact: false }
   }
   const fromMs = Math.floor(recordsFromMs / hourMs) * hourMs
   const from = `CAST('${sqlTime(new Date(fromMs))}', 'DateTime64(3, \\'UTC\\')')`

@@ -4,7 +4,7 @@ import { listRecords } from './list-records.ts'
 import { sumOf } from './numbers.ts'
 import { windowBefore, type Steps } from './period.ts'
 import { readApplications, readCountedAt, readTopEvents, readTotals } from './read-counts.ts'
-import { readArrivals, readKeyOutcomes, type Arrivals } from './read-outcomes.ts'
+import { readArrivals, readKeyOutcomes } from './read-outcomes.ts'
 import { createViewParts, type ViewParts } from './without-clickhouse.ts'
 
 /** What the overview says of all applications, and the view of one application of this one. */
@@ -14,20 +14,18 @@ const latestFeedback = 3
 
 export async function readSummary(
   counts: CountReader,
-  options: { steps: Steps; nowMs: number; application?: string; orElse: ViewParts['orElse'] },
+  options: { steps: Steps; application?: string; orElse: ViewParts['orElse'] },
 ) {
-  const { steps, nowMs, application, orElse } = options
+  const { steps, application, orElse } = options
   const search = application === undefined ? {} : { application }
   const [now, before, topEvents, findings, feedback, countedAtMs] = await Promise.all([
     orElse(readTotals(counts, steps, application), undefined),
-    orElse(readTotals(counts, { ...steps, ...windowBefore(steps, nowMs) }, application), undefined),
+    orElse(readTotals(counts, { ...steps, ...windowBefore(steps) }, application), undefined),
     orElse(readTopEvents(counts, steps, application), []),
     readFindings(counts, application, orElse),
     orElse(listRecords(counts, 'feedback', search), { rows: [], hasMore: false }),
     orElse(readCountedAt(counts, counts.isExact ? 'catalogue' : 'hours'), undefined),
   ])
-  const { isExact } = counts
-  const latest = feedback.rows.slice(0, latestFeedback)
   return {
     steps,
     /** Undefined if they could not be counted. */
@@ -35,10 +33,10 @@ export async function readSummary(
     before,
     topEvents,
     findings,
-    feedback: latest,
+    feedback: feedback.rows.slice(0, latestFeedback),
     /** When hours, if exact the catalogue, were counted, in ms since 1970; undefined if never. */
     countedAtMs,
-    isExact,
+    isExact: counts.isExact,
   }
 }
 
@@ -54,23 +52,22 @@ const firstArrivals = `
 
 export async function readOverview(
   counts: CountReader,
-  { steps, nowMs }: { steps: Steps; nowMs: number },
+  steps: Steps,
   names: Promise<ReadonlyMap<string, string>>,
 ) {
   const { orElse, isPartial } = createViewParts()
-  const both = { ...steps, from: windowBefore(steps, nowMs).from }
+  const before = windowBefore(steps)
   const [summary, arrivals, refusals, applications, [firstAtMs = noArrivals]] = await Promise.all([
-    readSummary(counts, { steps, nowMs, orElse }),
-    orElse(readArrivals(counts, both), []),
+    readSummary(counts, { steps, orElse }),
+    orElse(readArrivals(counts, { ...steps, from: before.from }), []),
     orElse(readKeyOutcomes(counts, steps, { onlyRefused: true }), []),
     orElse(readApplications(counts, steps), []),
     counts.isExact ? orElse(counts.query<FirstArrivals>(firstArrivals), []) : [],
   ])
-  const isBefore = ({ t }: Arrivals) => t < steps.from
   return {
     ...summary,
-    arrivals: arrivals.filter((step) => !isBefore(step)),
-    refusedBefore: sumOf(arrivals.filter(isBefore), ({ refused }) => refused),
+    arrivals: arrivals.filter(({ t }) => t >= steps.from),
+    refusedBefore: sumOf(arrivals, ({ t, refused }) => (t < before.to ? refused : 0)),
     refusals,
     names: await names,
     applications,

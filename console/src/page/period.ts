@@ -36,10 +36,10 @@ export function stepsOf(name: PeriodName, nowMs: number): Steps {
   return { from: to - lengthMs, to, stepMs }
 }
 
-/** The part of the period before that is as long as what has passed of this period. */
-export const windowBefore = ({ from, to }: Steps, nowMs: number): TimeWindow => ({
+/** The period before, without its last step, because that of this period is not over. */
+export const windowBefore = ({ from, to, stepMs }: Steps): TimeWindow => ({
   from: 2 * from - to,
-  to: Math.min(from, nowMs - (to - from)),
+  to: from - stepMs,
 })
 
 const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]

@@ -74,6 +74,8 @@ export async function readApplications(
 }
 
 interface Total {
+  /** The same without the last step, which is not over. */
+  complete: number
   total: number
   series: readonly number[]
 }
@@ -86,21 +88,22 @@ export async function readTotals(
   application: string | undefined,
 ): Promise<Totals> {
   const countOf = (name: keyof Totals, count: string, source: string, column: 'hour' | 'time') =>
-    `SELECT '${name}' AS name, ${stepOf(column, steps)} AS at, toUInt64(${count}) AS number FROM ${source}
-     WHERE ${inWindow(column)} AND ${ofApplication(application)} GROUP BY GROUPING SETS ((), (at))`
-  const rows = await reader.query<{ name: string; at: number; number: number }>(
+    `SELECT '${name}' AS name, ${stepOf(column, steps)} AS at, 1 + (at >= {last:UInt32}) AS part, toUInt64(${count}) AS number
+     FROM ${source} WHERE ${inWindow(column)} AND ${ofApplication(application)} GROUP BY GROUPING SETS ((), (part), (at))`
+  const rows = await reader.query<{ name: string; at: number; part: number; number: number }>(
     [
       countOf('events', 'sum(events)', reader.hours, 'hour'),
       countOf('devices', reader.devices, reader.deviceHours, 'hour'),
       countOf('feedback', 'count()', 'intake.feedback', 'time'),
     ].join(' UNION ALL '),
-    { ...windowParams(steps), application },
+    { ...windowParams(steps), application, last: (steps.to - steps.stepMs) / 1_000 },
   )
   const totalOf = (name: keyof Totals): Total => {
     const own = rows.filter((row) => row.name === name)
-    // The row of the whole period has the time 0.
-    const numbers = new Map(own.map(({ at, number }) => [at, number]))
-    return { total: numbers.get(0) ?? 0, series: seriesOf(numbers, steps) }
+    // The row of the whole period has the time and part 0, that of the complete steps the part 1.
+    const numbers = new Map(own.map(({ at, part, number }) => [at + part, number]))
+    const [total = 0, complete = 0] = [numbers.get(0), numbers.get(1)]
+    return { total, complete, series: seriesOf(numbers, steps) }
   }
   return { events: totalOf('events'), devices: totalOf('devices'), feedback: totalOf('feedback') }
 }

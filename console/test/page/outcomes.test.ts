@@ -1,7 +1,10 @@
 import t from 'tap'
 import { errorCatalogue, nonErrorOutcomes } from '@intake/contract'
+import { countReader } from '../../src/page/count-reader.ts'
+import { readOverview } from '../../src/page/overview.ts'
 import { stepsOf } from '../../src/page/period.ts'
 import { isRefusal, readArrivals, readKeyOutcomes } from '../../src/page/read-outcomes.ts'
+import { refusedTile } from '../../src/page/views/outcomes.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, startReaderPage } = await startRowStore(t)
@@ -65,4 +68,14 @@ t.test('an outcome is a refusal if its code is that of an error', (t) => {
   for (const code of nonErrorOutcomes) t.notOk(isRefusal(code), code)
   for (const code of Object.keys(errorCatalogue)) t.ok(isRefusal(code), code)
   t.end()
+})
+
+t.test('refusals are compared without the step that is not over', async (t) => {
+  const steps = stepsOf('24h', Date.now() - 9 * 24 * 3_600_000)
+  await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
+    SELECT toDateTime(${2 * steps.from - steps.to} / 1000 + 3600 * number, 'UTC'), 'key_1', 'logs', 'invalid_request', generateUUIDv4(), 1
+    FROM numbers(47)`)
+  const names = Promise.resolve(new Map<string, string>())
+  const data = await readOverview(countReader(owner, { isSmall: true }), steps, names)
+  t.match(String(refusedTile(data, '24h')), /<b>23<[^]*23 before">±0 %</)
 })

@@ -1,7 +1,11 @@
 import t from 'tap'
 import { atTime, feedbackRow, logRow } from '../../../packages/schema/test/fixture.ts'
+import { countReader } from '../../src/page/count-reader.ts'
+import { readSummary } from '../../src/page/overview.ts'
+import { startsOf, stepsOf } from '../../src/page/period.ts'
 import { applicationOf } from '../../src/page/search.ts'
 import { applicationPath } from '../../src/page/views/links.ts'
+import { countTile } from '../../src/page/views/summary.ts'
 import { allIn, asLarge, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, refresh, startReaderPage } = await startRowStore(t)
@@ -184,4 +188,28 @@ t.test('the catalogue counts events by version, and shows names as sent', async 
   t.match(text, '<bdi>a.b</bdi>')
   t.notMatch(text, '%2E')
   t.match(await textOf('com.example.names'), 'Versions are compared by name')
+})
+
+t.test('a comparison leaves out the step that is not over', async (t) => {
+  const own = { bundle_identifier: 'com.example.steady' }
+  const steps = stepsOf('24h', nowMs)
+  const hours = startsOf({ ...steps, from: 2 * steps.from - steps.to }).slice(0, -1)
+  await insert(
+    'logs',
+    hours.flatMap((at) => events(at + hourMs - 1_000, 1, own)),
+  )
+  await refresh()
+  for (const isSmall of [true, false]) {
+    const options = { steps, application: own.bundle_identifier }
+    const data = await readSummary(countReader(owner, { isSmall }), {
+      ...options,
+      orElse: (reading) => reading,
+    })
+    for (const name of ['events', 'devices'] as const)
+      t.match(
+        String(countTile({ data, period: '24h', ...options }, name)),
+        /23 before">±0 %</,
+        name,
+      )
+  }
 })

@@ -34,8 +34,7 @@ export function applicationRoutes(context: ViewContext) {
     // Links of the overview may have one hour, but counts have no smaller step than that.
     const period = chosen === '1h' ? '24h' : chosen
     const steps = stepsOf(period, header.nowMs)
-    const { isExact } = await counts()
-    const data = await (isExact ? cachedBriefly : cached)(
+    const data = await ((await counts()).isExact ? cachedBriefly : cached)(
       `application ${steps.stepMs} ${application}`,
       () => read(context, { application, steps, nowMs: header.nowMs }),
       ({ isPartial }) => !isPartial,
@@ -109,7 +108,7 @@ async function read(
   const counts = await context.counts()
   const { orElse, isPartial } = createViewParts()
   const [summary, versionSteps, errors, versions, crashes, sessions, weeks] = await Promise.all([
-    readSummary(counts, { steps, nowMs, application, orElse }),
+    readSummary(counts, { steps, application, orElse }),
     orElse(readVersionSteps(counts, steps, application), []),
     orElse(readTopEvents(counts, steps, application, badNames), []),
     orElse(readVersions(counts, steps, application), []),

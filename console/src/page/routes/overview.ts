@@ -4,7 +4,7 @@ import { spark } from '../charts.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import { isNew, readOverview, type OverviewData } from '../overview.ts'
-import { periods, readPeriod, stepsOf, type PeriodName } from '../period.ts'
+import { periods, readPeriod, stepsOf, windowBefore, type PeriodName } from '../period.ts'
 import { applicationsMax, type ApplicationCounts } from '../read-counts.ts'
 import { table } from '../table.ts'
 import { checklist } from '../views/checklist.ts'
@@ -25,12 +25,8 @@ export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, vie
     const steps = stepsOf(period, header.nowMs)
     const { isExact } = await counts()
     const isLong = !isExact && (period === '7d' || period === '30d')
-    const read = async () =>
-      readOverview(
-        await counts(period === '1h' ? 2 * steps.from - steps.to : undefined),
-        { steps, nowMs: header.nowMs },
-        state.keyNames(),
-      )
+    const recordsFromMs = period === '1h' ? windowBefore(steps).from : undefined
+    const read = async () => readOverview(await counts(recordsFromMs), steps, state.keyNames())
     const isWhole = ({ isPartial }: OverviewData) => !isPartial
     const data = await (isLong ? cached : cachedBriefly)(`overview ${period}`, read, isWhole)
     const [processes, budgets] = await Promise.all([

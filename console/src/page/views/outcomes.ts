@@ -76,7 +76,7 @@ export function refusedTile(data: OverviewData, period: PeriodName): Html {
   return tile({
     title: 'Refused',
     value: series.length === 0 ? '–' : wholeNumber(refused),
-    note: html`${compared(refused, data.refusedBefore)} last
+    note: html`${compared(refused - (series.at(-1) ?? 0), data.refusedBefore)} last
     ${periods[period].name}${reason && html`; mostly <a href="#refused">${meaningOf(reason)}</a>`}`,
     chart: spark(series, { series: 'refused' }),
     isWarning: refused > 0.01 * (accepted + refused),

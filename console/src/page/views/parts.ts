@@ -136,7 +136,7 @@ export function compared(value: number | undefined, before = 0): Html | undefine
     change > 999
       ? '> 10 times'
       : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)} %`
-  return html`<b title="${wholeNumber(before)} in the period before">${printed}</b>`
+  return html`<b title="without the last step, ${wholeNumber(before)} before">${printed}</b>`
 }
 
 /** Undefined if the records themselves were counted. */

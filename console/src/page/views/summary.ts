@@ -27,7 +27,7 @@ export function countTile(
   return tile({
     title: titles[name],
     value: isCounted ? (now ? wholeNumber(now.total) : '–') : '…',
-    note: html`${isCounted ? html`${compared(now?.total, before?.total)} ${link}` : countedNote(data)}${more}`,
+    note: html`${isCounted ? html`${compared(now?.complete, before?.total)} ${link}` : countedNote(data)}${more}`,
     chart: isCounted && spark(now?.series ?? [], { series: name === 'feedback' ? name : 'events' }),
   })
 }
