@@ -3,6 +3,7 @@ import { dayMs } from '@intake/contract'
 import { atTime, logRow } from '../../../packages/schema/test/fixture.ts'
 import { readHowOften } from '../../src/page/how-often.ts'
 import { readSessions, readWeeks } from '../../src/page/read-usage.ts'
+import { weekCard } from '../../src/page/views/usage.ts'
 import { calmState, startRowStore, textOf, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -51,6 +52,14 @@ t.test('a week has its new devices, and how many of them came back', async (t) =
   t.equal(weeks.length, 2)
 })
 
+t.test('a week that is not over has no share', (t) => {
+  const weeks = [{ week: '2026-11-09', devices: [4, 2, 1, 0, 0] }]
+  const shown = (now: string) => textOf(String(weekCard(weeks, Date.parse(now))), ' ')
+  t.match(shown('2026-11-29T23:59:59Z'), /2026-11-09 4 50 % *$/)
+  t.match(shown('2026-11-30T00:00:00Z'), /2026-11-09 4 50 % 25 % *$/)
+  t.end()
+})
+
 t.test('an event says how often it happened, and in which versions', async (t) => {
   const columns = { ...event(0, 0, 'app_open', '2.0'), params: {} }
   const found = await readHowOften(owner, { kind: 'logs', columns })
@@ -67,6 +76,6 @@ t.test('the view of the application shows both, and what counts as an error', as
   const plain = textOf(text, ' ')
   t.match(plain, /Crash-free sessions 66\.6 % last 24 h; 1 crash or error/)
   t.match(plain, /2\.0 1 2 50\.0 %/)
-  t.match(plain, /\d{4}-\d\d-\d\d 2 0 % 50 %/)
+  t.match(plain, /\d{4}-\d\d-\d\d 2 0 %/)
   t.match(plain, /Crashes and errors crash 1 100 % Names that end in crash, crashed/)
 })

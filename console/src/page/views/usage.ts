@@ -53,7 +53,7 @@ export function versionCard(options: {
 export function weekCard(weeks: readonly WeekDevices[] | undefined, nowMs: number): Html {
   const later = Array.from({ length: weeksMax - 1 }, (_, index) => index + 1)
   const shareOf = ({ week, devices }: WeekDevices, n: number) =>
-    n * weekMs > nowMs - Date.parse(week)
+    (n + 1) * weekMs > nowMs - Date.parse(week)
       ? undefined
       : percent((devices[n] ?? 0) / Math.max(1, devices[0] ?? 0))
   return card(
