@@ -1,8 +1,9 @@
 import { ClickHouseError, selectInTurns } from '@intake/clickhouse'
+import { orderedVersion } from '@intake/schema'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
-import { cutName, ofApplication, type RecordReader } from './records.ts'
+import { cutName, newestOf, ofApplication, type RecordReader } from './records.ts'
 import type { ViewParts } from './without-clickhouse.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
@@ -40,6 +41,7 @@ const stoppedEventsMin = 70
 /** An error has risen if it is so many times as frequent as in older versions, and not rare. */
 const [risenTimes, risenMin] = [3, 5]
 const month = "hour >= now('UTC') - INTERVAL 30 DAY"
+const code = 'ifNull(toString(version_code), version_name)'
 
 /** What cannot be read is left out: a kind that costs too much hides no other kind. */
 export async function readFindings(
@@ -70,15 +72,16 @@ export async function readFindings(
          SELECT bundle_identifier, ${cutName('event')} AS event, sumIf(events, code = newest) AS newer,
            sum(events) - newer AS older, min(hour) AS first, any(begin) AS begin,
            any(of_newest) AS of_newest, any(of_others) AS of_others,
-           ${cutName('argMax(version_name, (code, hour))')} AS version
+           ${newestOf('groupUniqArray((version_code, version_name))')} AS version
          FROM (
-           SELECT bundle_identifier, event, hour, events, version_name, ifNull(version_code, 0) AS code
+           SELECT bundle_identifier, event, hour, events, version_code, version_name, ${code} AS code
            FROM ${reader.hours} WHERE ${month} AND ${where}) AS one
          INNER JOIN (
-           SELECT bundle_identifier, max(code) AS newest, argMax(number, code) AS of_newest,
+           SELECT bundle_identifier, argMax(code, place) AS newest, argMax(number, place) AS of_newest,
              sum(number) - of_newest AS of_others, min(first) AS begin
            FROM (
-             SELECT bundle_identifier, ifNull(version_code, 0) AS code, sum(events) AS number, min(hour) AS first
+             SELECT bundle_identifier, ${code} AS code, ${orderedVersion('any(version_code)', 'code')} AS place,
+               sum(events) AS number, min(hour) AS first
              FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier, code)
            GROUP BY bundle_identifier) AS versions USING (bundle_identifier)
          WHERE match(event, {badNames:String}) GROUP BY bundle_identifier, event)
@@ -96,8 +99,7 @@ export async function readFindings(
       `SELECT bundle_identifier, event, before AS events, 1000 * toUnixTimestamp(last) AS atMs
        FROM (${days})
        WHERE recent = 0 AND event != '' AND before >= ${stoppedEventsMin} AND days_before >= 3
-         AND last < now('UTC') - INTERVAL 1 DAY AND bundle_identifier IN (
-           SELECT bundle_identifier FROM (${days}) WHERE recent > 0)`,
+         AND bundle_identifier IN (SELECT bundle_identifier FROM (${days}) WHERE recent > 0)`,
     ),
     read<Findings['drift'][number]>(
       'bundle_identifier, event, param',

@@ -1,4 +1,4 @@
-import { cutName, ofApplication, readPage } from './records.ts'
+import { cutName, newestOf, ofApplication, readPage } from './records.ts'
 import type { NumberedPage, RecordReader } from './records.ts'
 
 export interface CatalogueEntry {
@@ -52,7 +52,7 @@ export async function readCatalogue(
       `SELECT event, ${cutName('param')} AS param, arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types,
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
          max(catalogue.last_seen) AS last_seen,
-         ${cutName('argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen))')} AS newest_version
+         ${newestOf('groupUniqArray((version_code, version_name))')} AS newest_version
        FROM intake.catalogue AS catalogue WHERE ${ofApplication(application)}
        GROUP BY event, param ORDER BY event, param`,
     ),

@@ -1,5 +1,5 @@
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication, type RecordReader } from './records.ts'
+import { cutName, newestOf, ofApplication, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps, type TimeWindow } from './period.ts'
 
 /** When the hours or the catalogue were last counted, in ms since 1970; undefined if never. */
@@ -41,12 +41,11 @@ export async function readApplications(
     Omit<ApplicationCounts, 'devices' | 'feedback' | 'series'> & { counts: [number, number][] }
   >(
     `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
-       ${cutName('argMax(version, (code, latest))')} AS newest_version,
+       ${newestOf('groupUniqArrayArray(versions)')} AS newest_version,
        1000 * max(latest) AS lastMs, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
      FROM (
        SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
-         toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
-         argMax(version_name, ifNull(version_code, 0)) AS version
+         toUnixTimestamp(max(hour)) AS latest, groupUniqArray((version_code, version_name)) AS versions
        FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
        GROUP BY bundle_identifier, at)
      GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax}`,
@@ -74,9 +73,9 @@ export async function readApplications(
 }
 
 interface Total {
+  total: number
   /** The same without the last step, which is not over. */
   complete: number
-  total: number
   series: readonly number[]
 }
 export type Totals = Record<'events' | 'devices' | 'feedback', Total>

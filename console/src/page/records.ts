@@ -1,5 +1,6 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
+import { orderedVersion } from '@intake/schema'
 import type { TimeWindow } from './period.ts'
 
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
@@ -11,6 +12,10 @@ export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${na
 
 /** A search for a name that was cut finds nothing, so it is no link. */
 export const isCutName = (name: string): boolean => Array.from(name).length > nameMax
+
+/** SQL for the name of the newest of `versions`, an array of pairs of code and name. */
+export const newestOf = (versions: string): string =>
+  cutName(`arraySort(one -> ${orderedVersion('one.1', 'one.2')}, ${versions})[-1].2`)
 
 export const ofApplication = (application: string | undefined): string =>
   application === undefined ? '1' : 'bundle_identifier = {application:String}'

@@ -205,3 +205,32 @@ t.test('the box finds users whose ids are UUIDs or e-mail addresses', async (t) 
   const { text: found } = await view(url, '/search?q=mallory')
   t.match(found, 'href="/feedback?app=com.example.users&#38;period=30d&#38;user=mallory"')
 })
+
+t.test('without version codes the newest version is found by its name', async (t) => {
+  const app = 'com.example.web'
+  const named = (version_name?: string) => ({ device: version_name ? { version_name } : {} })
+  await insert('logs', [
+    ...events(app, 'hello', every(30, 130, 1), named('1.9.0')),
+    ...events(app, 'login_error', every(30, 32, 1), named('1.9.0')),
+    ...events(app, 'hello', every(10, 30, 1), named('1.10.0')),
+    ...events(app, 'login_error', every(3, 10, 1), named('1.10.0')),
+    ...events(app, 'hello', every(2, 4, 1), named('1.9.0')),
+    ...events(app, 'hello', every(1, 2, 1), named()),
+  ])
+  await refresh()
+  const { url } = await startReaderPage(t, page)
+  const rowsOf = async (path: string) => (await view(url, path)).text.split('<tr>').slice(1)
+  const newest = /"Newest version">(?:<bdi>)?1\.10\.0</
+  for (const [path, one] of [
+    ['/?period=24h', app],
+    [`/applications/${app}?tab=catalogue`, '>hello<'],
+  ] as const)
+    t.ok(
+      (await rowsOf(path)).some((row) => row.includes(one) && newest.test(row)),
+      path,
+    )
+  t.match(
+    textOf((await view(url, `/applications/${app}`)).text),
+    'login_error is more frequent in com.example.web 1.10.0: 7 events, 2 in older versions',
+  )
+})

@@ -5,6 +5,7 @@ export {
   syncReplicas,
   systemTable,
 } from './cluster/names.ts'
+export { orderedVersion } from './definitions/counts.ts'
 export { crashExample, crashText } from './definitions/crashes.ts'
 export { identity } from './cluster/statements.ts'
 export { tombstoneVer } from './definitions/deletions.ts'

@@ -42,13 +42,13 @@ const numbersIn = (text: string) =>
 
 /**
  * Returns SQL for a tuple that sorts as versions are ordered, with the text of the version at its
- * end: by its code; without one, by the numbers in its name, a pre-release such as 2.0.0-beta.1
- * before its release.
+ * end: by its code; without one, before all others, by the numbers in its name, a pre-release such
+ * as 2.0.0-beta.1 before its release.
  */
 export const orderedVersion = (code: string, name: string): string => `if(isNull(${code}),
-      (${numbersIn(`splitByChar('-', ${name})[1]`)}, position(${name}, '-') = 0,
+      (false, ${numbersIn(`splitByChar('-', ${name})[1]`)}, position(${name}, '-') = 0,
         ${numbersIn(name)}, ${name}),
-      ([assumeNotNull(${code})], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(${code}))))`
+      (true, [assumeNotNull(${code})], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(${code}))))`
 
 /**
  * The types of each event and param by version. An application with version codes is compared by
@@ -148,11 +148,11 @@ GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
   by_version AS (${typesByVersion}),
   by_application AS (
     SELECT bundle_identifier, arraySort(one -> one.1, groupArray((ordered, event, param, types))) AS entries,
-      arrayEnumerateDense(arrayMap(one -> one.1.4, entries)) AS numbers, arrayMax(numbers) AS newest
+      arrayEnumerateDense(arrayMap(one -> one.1.5, entries)) AS numbers, arrayMax(numbers) AS newest
     FROM by_version GROUP BY bundle_identifier),
   sides AS (
     SELECT bundle_identifier, newest, number + arrayJoin([0, 1]) AS place, place = number AS is_after,
-      entry.1.4 AS version, entry.2 AS one_event, entry.3 AS one_param, entry.4 AS types
+      entry.1.5 AS version, entry.2 AS one_event, entry.3 AS one_param, entry.4 AS types
     FROM by_application ARRAY JOIN entries AS entry, numbers AS number),
   pairs AS (
     SELECT bundle_identifier, newest, place, anyIf(version, NOT is_after) AS version_from,
