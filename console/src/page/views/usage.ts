@@ -17,8 +17,6 @@ export const crashFreeOf = (sessions: readonly VersionSessions[]): string | unde
   return all === 0 ? undefined : `${(Math.floor((1_000 * free) / all) / 10).toFixed(1)} %`
 }
 
-const weekMs = 7 * dayMs
-
 const tooMany = (query: string): Html | undefined =>
   mute(
     html`Too many events to count this for a view: <a href="/help/queries#${query}">the query</a>.`,
@@ -53,7 +51,7 @@ export function versionCard(options: {
 export function weekCard(weeks: readonly WeekDevices[] | undefined, nowMs: number): Html {
   const later = Array.from({ length: weeksMax - 1 }, (_, index) => index + 1)
   const shareOf = ({ week, devices }: WeekDevices, n: number) =>
-    (n + 1) * weekMs > nowMs - Date.parse(week)
+    (n + 1) * 7 * dayMs > nowMs - Date.parse(week)
       ? undefined
       : percent((devices[n] ?? 0) / Math.max(1, devices[0] ?? 0))
   return card(
