@@ -144,7 +144,7 @@ t.test('207: only an entry that is too large, or its integer, is rejected', asyn
   const rejected = { status: 'rejected', code: 'body_too_large' }
   t.match(response.json().results, [
     rejected,
-    { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1/params' }] },
+    { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1' }] },
     { status: 'accepted' },
   ])
   t.notMatch(response.body, 'SENT')

@@ -143,16 +143,16 @@ type Sent = string | Buffer | object | [payload: string, more: Record<string, st
 /** What is refused: the code, and what is sent with the detail or the pointers of its errors. */
 const refusals: [title: string, code: string, sent: [Sent, details?: string | string[]][]][] = [
   [
-    '400 with a pointer for an integer that its column cannot hold, or no type',
+    '400 for an integer that its column cannot hold, with a pointer, or no type',
     'invalid_request',
     [
       [withDevice('"version_code":9223372036854775808'), ['/device/version_code']],
-      [withDevice('"version_code":-9223372036854775809'), ['/device/version_code']],
+      [withDevice('"version_code":-9223372036854775809'), ['']],
       [withDevice('"sdk_version":1e17'), ['/device/sdk_version']],
       [withDevice('"battery_level":9007199254740993'), ['/device/battery_level']],
       [withDevice('"battery_level":9223372036854775807'), ['/device/battery_level']],
       [withDevice('"battery_level":"9007199254740994"'), ['/device/battery_level']],
-      [withDevice('"unknown":{"SUBMITTED":18446744073709551617}'), ['/device']],
+      [withDevice('"unknown":{"SUBMITTED":18446744073709551617}'), ['']],
     ],
   ],
   [

