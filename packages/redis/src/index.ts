@@ -7,13 +7,13 @@ export { pollRedisState } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
 export {
   readPresence,
+  readReports,
   readSharedSettings,
   startPresence,
   type ReportingProcesses,
   type ReportingService,
 } from './presence.ts'
 export { addCounts, execAll, execEach, isDamaged, readCounts } from './replies.ts'
-export { readReports, startReports } from './reports.ts'
 export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { tryJson } from '@intake/runtime'
+import { startPolling, tryJson, withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
+import { whileConnected } from './connection-check.ts'
 import { installationKey } from './installation.ts'
-import { startReporting } from './reports.ts'
 import { mainTag } from './servers.ts'
 
 export type ReportingService = 'gateway' | 'worker'
@@ -21,46 +21,75 @@ export interface ReportingProcesses {
 type Digests = Record<string, string>
 
 /**
- * A sorted set: `<service>:<id>`, for a gateway followed by a space and its URL; and `settings:`,
- * the service, a space and `Digests` as JSON, once for all processes that have the same. The score
- * is the time of the last report, by the clock of Redis.
+ * A sorted set: `<service>:<id>`, for a gateway followed by a space and its URL; `settings:`, the
+ * service, a space and `Digests` as JSON, once for all processes that have the same; and `report:`,
+ * an id, a space and a text, once for each process that tells more. The score is the time of the
+ * last report, by the clock of Redis.
  */
 const processesKey = `${mainTag}:processes`
-const intervalMs = 10_000
-const silentMs = 3 * intervalMs
+const intervalMs = 5_000
+const silentMs = 30_000
+/** Texts of processes that have been silent for this long are not read. */
+const freshMs = 15_000
 const keptMs = 3_600_000
+const leaveTimeoutMs = 1_000
 
 /** Writes nothing to a Redis without the mark: a key could hide that it has lost its data. */
 const announceScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for at = 2, #ARGV do redis.call('ZADD', KEYS[2], now, ARGV[at]) end
+redis.call('ZREM', KEYS[2], ARGV[2])
+for at = 3, #ARGV do redis.call('ZADD', KEYS[2], now, ARGV[at]) end
 return redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - tonumber(ARGV[1]))`
 const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs, and its settings. A graceful shutdown removes the
- * report; other processes with the same settings repeat these.
+ * Reports every five seconds that a process runs, its settings, and what others cannot read
+ * elsewhere. A graceful shutdown removes the report; other processes with the same settings repeat
+ * these.
  */
 export function startPresence(options: {
   redis: Redis
   service: ReportingService | 'console'
   url?: string
   settings: Digests
+  report?: () => string
   onError: (error: unknown) => void
 }): { close(): Promise<void> } {
-  const { redis, service, url, settings } = options
+  const { redis, service, url, settings, report, onError } = options
+  const id = randomUUID()
   const members = [
-    [`${service}:${randomUUID()}`, url ?? []].flat().join(' '),
+    [`${service}:${id}`, url ?? []].flat().join(' '),
     `settings:${service} ${JSON.stringify(settings)}`,
   ]
-  return startReporting({
-    ...options,
-    intervalMs,
-    write: () => redis.eval(announceScript, 2, installationKey, processesKey, keptMs, ...members),
-    remove: () => redis.zrem(processesKey, ...members),
+  let told = ''
+
+  async function announce(): Promise<void> {
+    const former = told
+    told = report === undefined ? '' : `report:${id} ${report()}`
+    const all = told === '' ? members : [...members, told]
+    await redis.eval(announceScript, 2, installationKey, processesKey, keptMs, former, ...all)
+  }
+
+  const polling = startPolling({ poll: whileConnected(redis, announce), intervalMs, onError })
+  return {
+    async close() {
+      polling.close()
+      if (redis.status !== 'ready') return
+      const removal = redis.zrem(processesKey, ...members, told)
+      await withTimeout(removal, leaveTimeoutMs, 'removing the report').catch(onError)
+    },
+  }
+}
+
+/** Resolves to the texts of the processes that report one. */
+export async function readReports(redis: Redis): Promise<string[]> {
+  const { nowMs, found } = await readMembers(redis)
+  return found.flatMap(({ member, lastMs }) => {
+    const [, text] = /^report:\S+ (.*)$/s.exec(member) ?? []
+    return text === undefined || lastMs < nowMs - freshMs ? [] : [text]
   })
 }
 

@@ -5,6 +5,7 @@ import { until } from '@intake/test-kit/until'
 import {
   claimInstallation,
   readPresence,
+  readReports,
   readSharedSettings,
   startPresence,
   type RedisRole,
@@ -92,4 +93,22 @@ t.test('settings that are damaged are left out', async (t) => {
   await redis.zadd('{intake}:processes', Date.now(), 'settings:worker {"S3_BUC')
   await redis.zadd('{intake}:processes', Date.now(), 'settings:gateway {"S3_BUCKET":"1"}')
   t.same(await readSharedSettings(reader), [{ service: 'gateway', digests: { S3_BUCKET: '1' } }])
+})
+
+t.test('a worker is read with its latest text only, until it ends or is silent', async (t) => {
+  await redis.del('{intake}:processes')
+  await redis.zadd('{intake}:processes', Date.now() - 16_000, 'report:a of a killed one')
+  let text = 'first line\nsecond'
+  const report = () => text
+  const start = () => startPresence({ redis, service: 'worker', settings, report, onError })
+  const first = start()
+  await until('it is told', async () => (await readReports(reader)).includes(text))
+  text = 'other'
+  const second = start()
+  await until('its text has changed', async () => {
+    const known = await readReports(reader)
+    return known.length === 2 && known.every((one) => one === 'other')
+  })
+  await Promise.all([first.close(), second.close()])
+  t.same(await readReports(reader), [])
 })

@@ -9,7 +9,6 @@ import {
   readInstallation,
   reportWhileConnected,
   startPresence,
-  startReports,
   whileConnected,
   type Redis,
 } from '@intake/redis'
@@ -69,12 +68,6 @@ export function startWatch(options: WatchOptions) {
   registerBacklogMetrics(registry, backlogs)
   const stored = own(watchStored(options))
   registerStoredStateMetrics(registry, stored)
-  const onReportError = reportWhileConnected(
-    redis,
-    createWarning(log, helpOf('redis_connection'), 'this worker could not report that it runs'),
-  )
-  const settings = digestShared(WorkerConfig, config)
-  own(startPresence({ redis, service: 'worker', settings, onError: onReportError }))
   const mainTags = [shardPrefix(0)]
   const redisChecks = own(startRedisChecks({ redis, tags: async () => mainTags, ...checks }))
   const shardChecks = redis.isCluster ? watchShards(options, isConfirmed) : undefined
@@ -103,7 +96,18 @@ export function startWatch(options: WatchOptions) {
     }),
   )
   const report = createWorkerReport()
-  own(startReports({ redis, report: () => report.print(problems), onError: onReportError }))
+  own(
+    startPresence({
+      redis,
+      service: 'worker',
+      settings: digestShared(WorkerConfig, config),
+      report: () => report.print(problems),
+      onError: reportWhileConnected(
+        redis,
+        createWarning(log, helpOf('redis_connection'), 'this worker could not report that it runs'),
+      ),
+    }),
+  )
   const events: DeliveryEvents = {
     ...metrics,
     visible(kind, frame) {
