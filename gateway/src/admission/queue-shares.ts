@@ -1,5 +1,5 @@
 import type { RecordKind } from '@intake/contract'
-import { addCounts, readCounts, type Redis, type RedisState } from '@intake/redis'
+import { createKeyCounts, type Redis, type RedisState } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { memoryThresholds, nobody } from './admission.ts'
 
@@ -28,6 +28,10 @@ const backlogMsMin = 1_000
 /** A gateway that has stored this fraction of Redis's memory polls at once. */
 const urgentPart = 1 / 50
 const intervalMs = 1_000
+/** Stored bytes are counted in periods of this length, for up to a day. */
+const periodMs = 10 * 60_000
+const periodsMax = 144
+const periodKey = (period: number) => `{intake}:queued:${period}`
 
 /**
  * Divides the queue among the API keys while workers do not keep up. A key that holds more than
@@ -59,27 +63,36 @@ export function startQueueShares(options: {
 }) {
   const { redis, redisPoll, oldestQueued, isShared, clock = systemClock } = options
   const { wallMs = Date.now } = options
+  const queued = createKeyCounts({
+    redis,
+    keyOf: periodKey,
+    keptSeconds: ((periodsMax + 1) * periodMs) / 1_000,
+    clock,
+  })
   const unsent: Unsent = {
-    byKey: new Map(),
+    byKey: queued.unsent,
     bytes: 0,
     bytesMax: Infinity,
     send: () => polling.pollNow(),
   }
-  const queued = createQueuedBytes({ redis, unsent: unsent.byKey, wallMs })
   /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
   const over = { ...nobody }
 
-  async function findOver(): Promise<typeof nobody> {
+  async function findOver(newest: number): Promise<typeof nobody> {
     if (!isShared()) return nobody
     const oldestMs = (await oldestQueued()) ?? Infinity
     const isKeptUp = wallMs() - oldestMs < backlogMsMin
-    if (isKeptUp) await queued.forget()
+    // What was sent before a backlog does not count as part of it.
+    if (isKeptUp) await redis.del(periodKey(newest))
     const { memoryUsed = 0 } = redisPoll.state() ?? {}
     const allowed = (kind: RecordKind) =>
       Math.max(perFree * (memoryThresholds[kind].resume - memoryUsed), littlePart)
     // No key can hold more than all. For feedback, more is allowed than for logs.
     if (isKeptUp || memoryUsed <= allowed('logs')) return nobody
-    const { total, byKey } = await queued.since(oldestMs)
+    // What is older than a day is missing; what arrived up to a period before the oldest counts too.
+    const before = Math.min(newest - Math.floor(oldestMs / periodMs), periodsMax)
+    const byKey = await queued.read(newest, Math.max(before, 0))
+    const total = [...byKey.values()].reduce((sum, bytes) => sum + bytes, 0)
     const overOf = (kind: RecordKind) => {
       const isOver = (bytes: number) => (memoryUsed * bytes) / total > allowed(kind)
       return new Set([...byKey].flatMap(([id, bytes]) => (isOver(bytes) ? id : [])))
@@ -91,9 +104,10 @@ export function startQueueShares(options: {
     async poll() {
       const mayHaveGrown = unsent.bytes > 0
       unsent.bytes = 0
-      await Promise.all([queued.send(), mayHaveGrown && redisPoll.refresh()])
+      const newest = Math.floor(wallMs() / periodMs)
+      await Promise.all([queued.send(newest), mayHaveGrown && redisPoll.refresh()])
       unsent.bytesMax = (redisPoll.state()?.memoryBytesMax ?? Infinity) * urgentPart
-      Object.assign(over, await findOver())
+      Object.assign(over, await findOver(newest))
     },
     intervalMs,
     onError(error) {
@@ -105,76 +119,4 @@ export function startQueueShares(options: {
   })
 
   return { unsent, over, close: polling.close }
-}
-
-const bucketMs = 10 * 60_000
-/** The newest bucket and those of the day before it. */
-const bucketsMax = 145
-const expirySeconds = (bucketsMax * bucketMs) / 1_000
-
-type Counts = ReadonlyMap<string, number>
-
-const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
-
-/** The bytes that each API key has put into the queue, counted by all gateways. */
-function createQueuedBytes(options: {
-  redis: Redis
-  unsent: Map<string, number>
-  wallMs: () => number
-}) {
-  const { redis, unsent, wallMs } = options
-  /** Buckets that were read when they could not change any more, as the newest two can. */
-  let known = new Map<number, Counts>()
-  const newestBucket = () => Math.floor(wallMs() / bucketMs)
-
-  return {
-    /** Moves this gateway's counts in `unsent` to Redis. */
-    async send(): Promise<void> {
-      if (unsent.size === 0) return
-      const sent = [...unsent]
-      const key = bucketKey(newestBucket())
-      const writing = redis.multi()
-      for (const [apiKeyId, bytes] of sent) writing.hincrby(key, apiKeyId, bytes)
-      await addCounts(writing.expire(key, expirySeconds))
-      for (const [apiKeyId, bytes] of sent) {
-        const rest = (unsent.get(apiKeyId) ?? 0) - bytes
-        if (rest === 0) unsent.delete(apiKeyId)
-        else unsent.set(apiKeyId, rest)
-      }
-    },
-
-    /**
-     * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
-     * before it. What is older than a day or was forgotten is missing.
-     */
-    async since(fromMs: number): Promise<{ total: number; byKey: Counts }> {
-      const newest = newestBucket()
-      const length = Math.min(newest - Math.floor(fromMs / bucketMs) + 1, bucketsMax)
-      const read = Array.from({ length }, async (_, age): Promise<[number, Counts]> => {
-        const bucket = newest - age
-        return [bucket, known.get(bucket) ?? new Map(await readCounts(redis, bucketKey(bucket)))]
-      })
-      const buckets = await Promise.all(read)
-      known = new Map(buckets.filter(([bucket]) => bucket <= newest - 2))
-      return sum(buckets.map(([, counts]) => counts))
-    },
-
-    /**
-     * Removes what was counted in the current ten minutes. To be called while workers keep up, so
-     * that what was sent before a backlog does not count as part of it.
-     */
-    async forget(): Promise<void> {
-      await redis.del(bucketKey(newestBucket()))
-    },
-  }
-}
-
-function sum(buckets: readonly Counts[]): { total: number; byKey: Counts } {
-  const byKey = new Map<string, number>()
-  let total = 0
-  for (const [id, bytes] of buckets.flatMap((bucket) => [...bucket])) {
-    byKey.set(id, (byKey.get(id) ?? 0) + bytes)
-    total += bytes
-  }
-  return { total, byKey }
 }

@@ -2,7 +2,7 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { primaryOf, type Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { createReservationUsage } from './reservation-usage.ts'
+import { createReservationUsages } from './reservation-usage.ts'
 
 export type ReservationLedger = ReturnType<typeof createReservationLedger>
 
@@ -27,7 +27,7 @@ export function createReservationLedger(options: {
   clock?: Clock
 }) {
   const { redis, memoryBytes, shares, onError, clock = systemClock } = options
-  const usage = createReservationUsage({ redis, clock })
+  const usage = createReservationUsages({ redis, clock })
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined
@@ -35,13 +35,13 @@ export function createReservationLedger(options: {
 
   const reservationsMax = (kind: RecordKind) =>
     ((memoryBytes() ?? 0) * shares[kind]) / reservationBytes
-  const free = (kind: RecordKind) => reservationsMax(kind) - usage.total(kind)
+  const free = (kind: RecordKind) => reservationsMax(kind) - usage[kind].total()
 
   async function ask(): Promise<void> {
     if (memoryBytes() === undefined) return
     const [seconds] = await primaryOf(redis).time()
-    today = Math.floor(Number(seconds) / 86_400)
-    await usage.sync(today)
+    const day = (today = Math.floor(Number(seconds) / 86_400))
+    await Promise.all(kinds.map((kind) => usage[kind].sync(day)))
     askedAt = clock.now()
   }
 
@@ -54,7 +54,8 @@ export function createReservationLedger(options: {
 
   const polling = startPolling({
     async poll() {
-      if (usage.isUnsent() || clock.now() - askedAt >= quietMs) await refresh()
+      const isUnsent = kinds.some((kind) => usage[kind].isUnsent())
+      if (isUnsent || clock.now() - askedAt >= quietMs) await refresh()
     },
     intervalMs,
     onError,
@@ -78,17 +79,17 @@ export function createReservationLedger(options: {
      * An API key may have as many reservations as are still free: one alone half of the maximum,
      * two a third each. So several keys cannot use up what the others need.
      */
-    hasRoom: (kind: RecordKind, apiKeyId: string) => usage.of(kind, apiKeyId) < free(kind),
-    reserved: (kind: RecordKind, apiKeyId: string) => usage.add(kind, apiKeyId),
+    hasRoom: (kind: RecordKind, apiKeyId: string) => usage[kind].of(apiKeyId) < free(kind),
+    reserved: (kind: RecordKind, apiKeyId: string) => usage[kind].add(apiKeyId),
     /** The number of reservations of all gateways, and the maximum. */
     usage: (kind: RecordKind) => ({
-      held: usage.total(kind),
+      held: usage[kind].total(),
       max: Math.floor(reservationsMax(kind)),
     }),
     /** Sentences about why new idempotency keys are refused, for all API keys or for one. */
     full: (): string[] =>
       kinds.flatMap((kind) => {
-        if (memoryBytes() === undefined || usage.largest(kind) < free(kind)) return []
+        if (memoryBytes() === undefined || usage[kind].largest() < free(kind)) return []
         return free(kind) > 0
           ? `one API key has used up its part of the idempotency keys of ${kind}`
           : `the idempotency keys of ${kind} have used up their share of Redis`

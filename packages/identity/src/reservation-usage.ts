@@ -1,114 +1,50 @@
-import { kinds, limits, type RecordKind } from '@intake/contract'
-import type { Day } from './reservation-buckets.ts'
-import { addCounts, readCounts, type Redis } from '@intake/redis'
+import { limits, type RecordKind } from '@intake/contract'
+import { addTo, createKeyCounts, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
+import type { Day } from './reservation-buckets.ts'
 
-/** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
-const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
-
-interface Tally {
-  total: number
-  byKey: Map<string, number>
-}
-
-type Tallies = Record<RecordKind, Tally>
-
-const createTallies = (): Tallies => ({
-  logs: { total: 0, byKey: new Map() },
-  feedback: { total: 0, byKey: new Map() },
+export const createReservationUsages = (options: { redis: Redis; clock: Pick<Clock, 'now'> }) => ({
+  logs: createReservationUsage({ ...options, kind: 'logs' }),
+  feedback: createReservationUsage({ ...options, kind: 'feedback' }),
 })
 
-function count(tally: Tally, apiKeyId: string, number: number): void {
-  tally.total += number
-  tally.byKey.set(apiKeyId, (tally.byKey.get(apiKeyId) ?? 0) + number)
-}
-
 /**
- * Only the counts of today and yesterday can change, because a gateway that has not noticed
- * midnight yet still counts for yesterday. Older counts are final.
+ * Counts the reservations of a kind by API key, of all gateways, without asking Redis for each. If
+ * a gateway is killed, those that it has counted since the last `sync` are missing.
  */
-const changingDays = 2
-/** The counts of older days are read again at this interval, because Redis may have lost them. */
-const pastMs = 10 * 60_000
-
-/**
- * Counts reservations without asking Redis for each. If a gateway is killed, the reservations that
- * it has counted since the last `sync` are missing from the counts.
- */
-export function createReservationUsage(options: { redis: Redis; clock: Pick<Clock, 'now'> }) {
-  const { redis, clock } = options
-  /** `unsent` has what this gateway has counted since the last `sync`. */
-  let known = createTallies()
-  let unsent = createTallies()
-  /** The final counts, which are those of the days before yesterday. */
-  let past = { today: -1, readAt: -Infinity, tallies: createTallies() }
+function createReservationUsage(options: {
+  redis: Redis
+  kind: RecordKind
+  clock: Pick<Clock, 'now'>
+}) {
+  const { kind } = options
+  const days = limits.keyDays[kind]
+  const counts = createKeyCounts({
+    ...options,
+    keyOf: (day) => `{intake}:reservations:used:${kind}:${day}`,
+    keptSeconds: (days + 1) * 86_400,
+  })
+  const { unsent } = counts
+  let known = new Map<string, number>()
+  let total = 0
 
   return {
-    add: (kind: RecordKind, apiKeyId: string) => count(unsent[kind], apiKeyId, 1),
+    add(apiKeyId: string): void {
+      addTo(unsent, apiKeyId, 1)
+      total++
+    },
     /** Returns what this gateway knows, including the reservations of other gateways. */
-    total: (kind: RecordKind) => known[kind].total + unsent[kind].total,
-    of: (kind: RecordKind, apiKeyId: string) =>
-      (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
+    total: () => total,
+    of: (apiKeyId: string) => (known.get(apiKeyId) ?? 0) + (unsent.get(apiKeyId) ?? 0),
     /** The number of reservations of the API key that has the most, as of the last `sync`. */
-    largest: (kind: RecordKind) =>
-      [...known[kind].byKey.values()].reduce((largest, one) => Math.max(largest, one), 0),
-    isUnsent: () => kinds.some((kind) => unsent[kind].total > 0),
+    largest: () => [...known.values()].reduce((largest, one) => Math.max(largest, one), 0),
+    isUnsent: () => unsent.size > 0,
 
     /** Sends the new counts to Redis, and reads the sums over all gateways. */
     async sync(today: Day): Promise<void> {
-      const sent = structuredClone(unsent)
-      if (kinds.some((kind) => sent[kind].total > 0)) await write(sent, today)
-      known = await readTallies(today)
+      for (const [id, number] of await counts.send(today)) addTo(known, id, number)
+      known = await counts.read(today, days)
+      total = [...known.values(), ...unsent.values()].reduce((sum, number) => sum + number, 0)
     },
   }
-
-  async function write(sent: Tallies, today: Day): Promise<void> {
-    const writing = redis.multi()
-    for (const kind of kinds) {
-      for (const [apiKeyId, number] of sent[kind].byKey) {
-        writing.hincrby(usageKey(kind, today), apiKeyId, number)
-      }
-      if (sent[kind].total > 0) {
-        writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
-      }
-    }
-    await addCounts(writing)
-    subtract(sent)
-  }
-
-  function subtract(sent: Tallies): void {
-    for (const kind of kinds) {
-      for (const [apiKeyId, number] of sent[kind].byKey) {
-        count(known[kind], apiKeyId, number)
-        count(unsent[kind], apiKeyId, -number)
-        if (unsent[kind].byKey.get(apiKeyId) === 0) unsent[kind].byKey.delete(apiKeyId)
-      }
-    }
-  }
-
-  async function readTallies(today: Day): Promise<Tallies> {
-    const isOld = clock.now() - past.readAt > pastMs
-    if (past.today !== today || isOld) {
-      const tallies = await readDays(redis, today, { from: changingDays, to: Infinity })
-      past = { today, readAt: clock.now(), tallies }
-    }
-    return readDays(redis, today, { from: 0, to: changingDays, onto: past.tallies })
-  }
-}
-
-/** Adds the counts of the days that are `from` to `to` days ago, exclusive, to `onto`. */
-async function readDays(
-  redis: Redis,
-  today: Day,
-  { from, to, onto = createTallies() }: { from: number; to: number; onto?: Tallies },
-): Promise<Tallies> {
-  const tallies = structuredClone(onto)
-  const reading = kinds.flatMap((kind) =>
-    Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
-      const used = await readCounts(redis, usageKey(kind, today - from - index))
-      for (const [apiKeyId, number] of used) count(tallies[kind], apiKeyId, number)
-    }),
-  )
-  await Promise.all(reading)
-  return tallies
 }

@@ -3,12 +3,17 @@ import { dayMs } from '@intake/contract'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createReservationUsage } from '../src/reservation-usage.ts'
+import { createReservationUsages } from '../src/reservation-usage.ts'
 
 const server = await ownRedis(t)
 const redis = openRedis(t, server)
 
 const clock = createTestClock()
+function open() {
+  const { logs, feedback } = createReservationUsages({ redis, clock })
+  const sync = (day: number) => Promise.all([logs.sync(day), feedback.sync(day)])
+  return { logs, feedback, sync }
+}
 // The counts of an earlier day would expire at once.
 const today = Math.floor(Date.now() / dayMs)
 const key = `{intake}:reservations:used:logs:${today}`
@@ -17,14 +22,14 @@ t.test('a count that is damaged is 0, and the others are counted once', async (t
   for (const damaged of ['', 'garbage', '1.5', 'NaN', 'Infinity', '-7', '{"v":2}']) {
     await redis.flushall()
     await redis.hset(key, { damaged, other: '10' })
-    const usage = createReservationUsage({ redis, clock })
-    for (const apiKeyId of ['damaged', 'other', 'other']) usage.add('logs', apiKeyId)
+    const usage = open()
+    for (const apiKeyId of ['damaged', 'other', 'other']) usage.logs.add(apiKeyId)
     await usage.sync(today)
     await usage.sync(today)
-    t.equal(usage.of('logs', 'other'), 12, damaged)
-    t.equal(usage.of('logs', 'damaged'), 0, damaged)
-    t.equal(usage.total('logs'), 12, damaged)
-    t.equal(usage.largest('logs'), 12, damaged)
+    t.equal(usage.logs.of('other'), 12, damaged)
+    t.equal(usage.logs.of('damaged'), 0, damaged)
+    t.equal(usage.logs.total(), 12, damaged)
+    t.equal(usage.logs.largest(), 12, damaged)
   }
 })
 
@@ -32,13 +37,13 @@ t.test('another type under the counts of a day harms no other day or kind', asyn
   await redis.flushall()
   await redis.set(key, 'garbage')
   await redis.hset(`{intake}:reservations:used:logs:${today - 1}`, { other: '10' })
-  const usage = createReservationUsage({ redis, clock })
-  usage.add('logs', 'other')
-  usage.add('feedback', 'other')
+  const usage = open()
+  usage.logs.add('other')
+  usage.feedback.add('other')
   await usage.sync(today)
   await usage.sync(today)
-  t.equal(usage.total('logs'), 10)
-  t.equal(usage.total('feedback'), 1)
+  t.equal(usage.logs.total(), 10)
+  t.equal(usage.feedback.total(), 1)
 })
 
 t.test('the days that cannot change are read once', async (t) => {
@@ -46,9 +51,9 @@ t.test('the days that cannot change are read once', async (t) => {
   for (const daysAgo of [1, 2, 3]) {
     await redis.hset(`{intake}:reservations:used:logs:${today - daysAgo}`, { other: '10' })
   }
-  const usage = createReservationUsage({ redis, clock })
+  const usage = open()
   await usage.sync(today)
-  t.equal(usage.total('logs'), 30)
+  t.equal(usage.logs.total(), 30)
   const callsOf = async () => {
     const info = await redis.info('commandstats')
     return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0)
@@ -57,26 +62,26 @@ t.test('the days that cannot change are read once', async (t) => {
   // Another gateway, which has not noticed midnight yet, has made five reservations.
   await redis.hincrby(`{intake}:reservations:used:logs:${today - 1}`, 'other', 5)
   await usage.sync(today)
-  t.equal(usage.total('logs'), 35)
+  t.equal(usage.logs.total(), 35)
   t.equal((await callsOf()) - before, 4, 'today and yesterday, of two kinds')
   await usage.sync(today + 1)
-  t.equal(usage.total('logs'), 25, 'the oldest day is over')
-  t.equal((await callsOf()) - before, 4 + 35, 'all days, because another one has begun')
+  t.equal(usage.logs.total(), 25, 'the oldest day is over')
+  t.equal((await callsOf()) - before, 4 + 6, 'three days of each kind: one more cannot change')
 })
 
 t.test('the days that cannot change are read again after ten minutes', async (t) => {
   await redis.flushall()
   const old = `{intake}:reservations:used:logs:${today - 3}`
   await redis.hset(old, { other: '10' })
-  const usage = createReservationUsage({ redis, clock })
+  const usage = open()
   await usage.sync(today)
   await redis.del(old)
   await clock.advance(600_000)
   await usage.sync(today)
-  t.equal(usage.total('logs'), 10)
+  t.equal(usage.logs.total(), 10)
   await clock.advance(1)
   await usage.sync(today)
-  t.equal(usage.total('logs'), 0, 'Redis has lost them')
+  t.equal(usage.logs.total(), 0, 'Redis has lost them')
 })
 
 t.test('more API keys than a call may have arguments can have reservations', async (t) => {

@@ -13,7 +13,8 @@ export {
   type ReportingProcesses,
   type ReportingService,
 } from './presence.ts'
-export { addCounts, execAll, execEach, isDamaged, readCounts } from './replies.ts'
+export { addTo, createKeyCounts } from './key-counts.ts'
+export { execAll, execEach, isDamaged } from './replies.ts'
 export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'

@@ -1,5 +1,4 @@
 import type { ChainableCommander } from 'ioredis'
-import type { Redis } from './connect.ts'
 
 /** The word in capitals at the beginning of an error reply, such as `READONLY`; empty if none. */
 export function replyCode(error: Error): string {
@@ -36,28 +35,4 @@ export async function execAll(transaction: ChainableCommander): Promise<unknown[
     if (error !== null) throw error
     return reply
   })
-}
-
-/**
- * Runs a transaction that adds to hashes of counts. An amount that Redis cannot add to a damaged
- * count is lost: repeating the transaction would add the other amounts again and again.
- */
-export async function addCounts(transaction: ChainableCommander): Promise<void> {
-  for (const [error] of await execEach(transaction)) {
-    if (error !== null && !isDamaged(error)) throw error
-  }
-}
-
-/** Reads a hash of counts by API key. Leaves out damaged counts; a damaged hash counts as empty. */
-export async function readCounts(
-  redis: Redis,
-  key: string,
-): Promise<[apiKeyId: string, count: number][]> {
-  try {
-    const counts = Object.entries(await redis.hgetall(key))
-    return counts.flatMap(([id, count]) => (/^\d{1,15}$/.test(count) ? [[id, Number(count)]] : []))
-  } catch (error) {
-    if (error instanceof Error && isDamaged(error)) return []
-    throw error
-  }
 }
