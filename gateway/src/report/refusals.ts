@@ -19,22 +19,19 @@ export interface Refused {
 
 export type Refusals = ReturnType<typeof createRefusals>
 
-interface Sample {
+/** What one log line says: refusals or rejections of one API key with one code. */
+interface Line {
+  error: IntakeError
   apiKeyId: string
   /** The id of one of the requests that `count` counts. */
   requestId: string
   count: number
 }
 
-type RefusedRequests = Sample & { error: IntakeError }
-/** Batches whose rejected entries have the same codes. `codes` counts the entries by code. */
-type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
-
 const intervalMs = 1_000
 /**
  * The maximum number of log lines per second. It applies separately to refused requests and to
- * rejected entries. Beyond it, all API keys share one line per code (for entries: per set of
- * codes).
+ * rejected entries. Beyond it, all API keys share one line per code.
  */
 const linesMax = 1_000
 
@@ -50,15 +47,17 @@ export function createRefusals(options: {
   isClosing: () => boolean
 }) {
   const { metrics, problems, log, isClosing } = options
-  const requests = new Map<string, RefusedRequests>()
-  const entries = new Map<string, RejectedEntries>()
+  const requests = new Map<string, Line>()
+  const entries = new Map<string, Line>()
   let timer: NodeJS.Timeout | undefined
 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
     for (const line of requests.values()) write(log, line)
-    for (const line of entries.values()) log.info(line, 'batch entries rejected')
+    for (const { error, ...fields } of entries.values()) {
+      log.info({ code: error.code, ...fields }, 'batch entries rejected')
+    }
     requests.clear()
     entries.clear()
   }
@@ -76,8 +75,7 @@ export function createRefusals(options: {
       const { code } = error
       metrics.refused({ code, kind, records })
       noteProblem(code)
-      const fresh = { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 0 }
-      lineOf(requests, code, fresh).count++
+      count(requests, { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 1 })
       timer ??= setTimeout(flush, intervalMs)
     },
 
@@ -88,35 +86,29 @@ export function createRefusals(options: {
       apiKeyId: string
     }): void {
       const { errors, requestId, apiKeyId } = rejection
-      for (const { code } of errors) {
-        metrics.entryRejected(code)
-        noteProblem(code)
+      for (const error of errors) {
+        metrics.entryRejected(error.code)
+        noteProblem(error.code)
+        count(entries, { error, apiKeyId, requestId, count: 1 })
       }
-      const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
-      const line = lineOf(entries, names, { apiKeyId, requestId, count: 0, codes: {} })
-      line.count++
-      for (const { code } of errors) line.codes[code] = (line.codes[code] ?? 0) + 1
       timer ??= setTimeout(flush, intervalMs)
     },
     close: flush,
   }
 }
 
-/** Returns the current line for these codes and this API key; adds `fresh` if there is none. */
-function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
-  const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
-  const name = `${codes} ${apiKeyId}`
+function count(lines: Map<string, Line>, one: Line): void {
+  const apiKeyId = lines.size < linesMax ? one.apiKeyId : 'several'
+  const name = `${one.error.code} ${apiKeyId}`
   const known = lines.get(name)
-  if (known !== undefined) return known
-  const line = { ...fresh, apiKeyId }
-  lines.set(name, line)
-  return line
+  if (known === undefined) lines.set(name, { ...one, apiKeyId })
+  else known.count++
 }
 
 const help = helpOf('request_refused')
 const isOurFault = (code: ErrorCode) => errorCatalogue[code].status >= 500
 
-function write(log: Logger, { error, ...fields }: RefusedRequests): void {
+function write(log: Logger, { error, ...fields }: Line): void {
   const { code } = error
   if (code === 'internal_error')
     log.error({ err: error, code, ...fields, help }, 'unexpected error')

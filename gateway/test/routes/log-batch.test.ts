@@ -199,7 +199,7 @@ t.test('rejected entries are logged with their request, without their content', 
   const lines = gateway.log.filter((line) => line.includes('batch entries rejected'))
   t.match(
     lines.map((line) => JSON.parse(line) as object),
-    [{ requestId: row!['request_id'], apiKeyId: 'key_1', codes: { invalid_request: 2 } }],
+    [{ requestId: row!['request_id'], apiKeyId: 'key_1', code: 'invalid_request', count: 2 }],
   )
   t.notMatch(gateway.log.join(''), 'SUBMITTED')
 })
