@@ -3,14 +3,7 @@ import type { SharedCounts } from './shared-counts.ts'
 
 export type FleetCounter = Pick<Counter, 'add' | 'total' | 'msLeft' | 'follow'>
 
-export interface FleetCounters {
-  /**
-   * @param name the name of the count, the same in all gateways
-   * @param windowMs the length of a window; it begins when the first gateway counts something
-   */
-  open(name: string, windowMs: number): FleetCounter
-  close(): void
-}
+export type FleetCounters = ReturnType<typeof startFleetCounters>
 
 const intervalMs = 500
 /** A counter on which `follow` was called is read from Redis at least this often. */
@@ -124,7 +117,7 @@ export function startFleetCounters(options: {
   counts: SharedCounts
   onError: (error: unknown) => void
   clock?: Clock
-}): FleetCounters {
+}) {
   const { counts, onError, clock = systemClock } = options
   /** The counters whose windows have not ended. */
   const running = new Set<Counter>()
@@ -158,7 +151,11 @@ export function startFleetCounters(options: {
   const polling = startPolling({ poll: share, intervalMs, onError, clock })
 
   return {
-    open: (name, windowMs) =>
+    /**
+     * @param name the name of the count, the same in all gateways
+     * @param windowMs the length of a window; it begins when the first gateway counts something
+     */
+    open: (name: string, windowMs: number): FleetCounter =>
       new Counter({
         name,
         windowMs,

@@ -23,22 +23,13 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
 const unreadable =
   'Redis hides its settings (CONFIG GET); if they are correct, set REDIS_DURABILITY=asserted'
 
-export interface PolledServer {
-  state: RedisState | undefined
-  /** A hash tag whose keys the server holds. */
-  tag: string
-  /** Reads the state, and every three seconds the configuration too. One reading runs at a time. */
-  read(): Promise<void>
-  /** Makes the next reading read the configuration. */
-  forgetConfig(): void
-  silentMs(): number
-}
+export type PolledServer = ReturnType<typeof createPolledServer>
 
 /** @param options.respondedAt in milliseconds of `performance.now()` */
 export function createPolledServer(
   redis: Redis,
   options: Omit<PollOptions, 'tags'> & { tag: string; respondedAt: number },
-): PolledServer {
+) {
   const { replicasMin = 0, assertsDurability = false } = options
   let { respondedAt } = options
   let durability: Durability = { violations: [], isUnreadable: false }
@@ -93,10 +84,13 @@ export function createPolledServer(
     respondedAt = performance.now()
   }
 
-  const server: PolledServer = {
-    state: undefined,
+  const server = {
+    state: undefined as RedisState | undefined,
+    /** A hash tag whose keys the server holds. */
     tag: options.tag,
-    read: () => (reading ??= readOnce().finally(() => (reading = undefined))),
+    /** Reads the state, and every three seconds the configuration too. One reading runs at a time. */
+    read: (): Promise<void> => (reading ??= readOnce().finally(() => (reading = undefined))),
+    /** Makes the next reading read the configuration. */
     forgetConfig: () => void (configReadAt = -Infinity),
     silentMs: () => performance.now() - respondedAt,
   }

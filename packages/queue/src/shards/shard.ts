@@ -6,33 +6,15 @@ export const answerMs = 2_000
 /** An empty shard is asked again after this time, even while other shards have a backlog. */
 const emptyMs = 250
 
-/** One shard of a queue, with what is known of it. None of its methods rejects. */
-export interface Shard {
-  readonly source: JobSource
-  /** Jobs claimed from this shard; the shard with the fewest is next. */
-  served: number
-  /** The last error reply or lost connection since this shard was last asked for a job. */
-  refusal: Error | undefined
-  wasEmpty(): boolean
-  /** Whether the shard was empty, and its time to be asked again has come. */
-  isDue(): boolean
-  mayHaveJobs(): boolean
-  noteEmpty(): void
-  /** Notes that the shard may have jobs again, and raises `served` to at least this number. */
-  noteFilled(servedMin: number): void
-  /** Keeps a claimed job, to hand it out at a later `claim`. */
-  keep(job: ClaimedJob | undefined): void
-  claim(): Promise<ClaimedJob | undefined>
-  peek(): Promise<Waiting>
-  hasPostponed(): Promise<boolean>
-}
+export type Shard = ReturnType<typeof createShard>
 
+/** One shard of a queue, with what is known of it. None of its methods rejects. */
 export function createShard(options: {
   source: JobSource
   served: number
   clock: Clock
   onError: (error: Error) => void
-}): Shard {
+}) {
   const { source, clock, onError } = options
   /** When the empty shard is asked again, by `clock.now()`; 0 if it may have jobs. */
   let emptyUntil = 0
@@ -60,34 +42,40 @@ export function createShard(options: {
     }
   }
 
-  const shard: Shard = {
+  const shard = {
     source,
+    /** Jobs claimed from this shard; the shard with the fewest is next. */
     served: options.served,
-    refusal: undefined,
+    /** The last error reply or lost connection since this shard was last asked for a job. */
+    refusal: undefined as Error | undefined,
     wasEmpty: () => emptyUntil > 0,
+    /** Whether the shard was empty, and its time to be asked again has come. */
     isDue: () => emptyUntil > 0 && clock.now() >= emptyUntil,
     mayHaveJobs: () => late.length > 0 || (unanswered === 0 && emptyUntil === 0),
     noteEmpty: () => void (emptyUntil = clock.now() + emptyMs),
-    noteFilled(servedMin) {
+    /** Notes that the shard may have jobs again, and raises `served` to at least this number. */
+    noteFilled(servedMin: number): void {
       emptyUntil = 0
       shard.served = Math.max(shard.served, servedMin)
     },
-    keep(job) {
+    /** Keeps a claimed job, to hand it out at a later `claim`. */
+    keep(job: ClaimedJob | undefined): void {
       if (job !== undefined) late.push(job)
     },
-    async claim() {
+    async claim(): Promise<ClaimedJob | undefined> {
       shard.served++
       shard.refusal = undefined
       const job = late.shift() ?? (await ask(source.claim(), shard.keep))
       if (job === undefined) shard.noteEmpty()
       return job
     },
-    async peek() {
+    async peek(): Promise<Waiting> {
       const [count, oldest] = [late.length, late[0]?.id]
       const found = unanswered > 0 ? undefined : await ask(source.peek())
       return { count: count + (found?.count ?? 0), oldest: oldest ?? found?.oldest }
     },
-    hasPostponed: async () => unanswered === 0 && (await ask(source.hasPostponed())) === true,
+    hasPostponed: async (): Promise<boolean> =>
+      unanswered === 0 && (await ask(source.hasPostponed())) === true,
   }
   return shard
 }
