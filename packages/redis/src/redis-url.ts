@@ -30,26 +30,26 @@ const ports = { cluster: 6379, sentinel: 26_379 }
  * @throws {RangeError} says what is wrong with `REDIS_URL`, and quotes no part of it
  */
 export function parseRedisUrl(url: string): RedisAddress {
-  const parts = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/.exec(url)
+  const parts = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/([^/?#]*@)?([^/?#@]*)([^]*)$/.exec(url)
   if (parts === null) throw new RangeError(`REDIS_URL must be ${forms}`)
   const [, s, topology, userinfo = '', hosts = '', rest = ''] = parts
   if (topology === undefined) {
     if (hosts.includes(',')) {
       throw new RangeError(`REDIS_URL has several hosts: it must be ${forms}`)
     }
-    if (!URL.canParse(url)) throw new RangeError('REDIS_URL is not a valid URL')
-    readCredentials(userinfoOf(url))
+    readUrl(url)
     return { topology: 'single', url }
   }
   const list = hosts.split(',').map((host) => readHost(host, ports[topology as 'cluster']))
-  const { pathname, searchParams } = readRest(rest)
-  const access = { tls: s === 's', ...readCredentials(userinfo) }
+  const { credentials, pathname, searchParams, hash } = readUrl(`tcp://${userinfo}host${rest}`)
+  if (hash !== '') throw new RangeError('REDIS_URL is not a valid URL')
+  const access = { tls: s === 's', ...credentials }
   const unknown = [...searchParams.keys()].filter(
     (key) => topology !== 'sentinel' || !/^sentinel_(username|password)$/.test(key),
   )
   if (unknown.length > 0) throw new RangeError('REDIS_URL has a parameter that is not known')
   if (topology === 'cluster') {
-    if (pathname !== '/') {
+    if (pathname !== '' && pathname !== '/') {
       throw new RangeError('REDIS_URL must end after the hosts: Redis Cluster has one database')
     }
     return { topology, nodes: list, ...access }
@@ -70,16 +70,11 @@ export function parseRedisUrl(url: string): RedisAddress {
 /** The user and password of the servers that hold the data; absent if not set. */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
   const { username, password } =
-    address.topology === 'single' ? readCredentials(userinfoOf(address.url)) : address
+    address.topology === 'single' ? readUrl(address.url).credentials : address
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
   }
-}
-
-function userinfoOf(url: string): string {
-  const { username, password } = new URL(url)
-  return `${username}:${password}`
 }
 
 function readHost(text: string, port: number): HostPort {
@@ -92,25 +87,15 @@ function readHost(text: string, port: number): HostPort {
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: given === '' ? port : Number(given) }
 }
 
-function readRest(rest: string): URL {
-  const url = `tcp://host${rest}`
-  if (!URL.canParse(url) || new URL(url).hash !== '') {
-    throw new RangeError('REDIS_URL is not a valid URL')
-  }
-  const parsed = new URL(url)
-  if (parsed.pathname === '') parsed.pathname = '/'
-  return parsed
-}
-
-function readCredentials(userinfo: string): Credentials {
-  if (userinfo === '') return { username: undefined, password: undefined }
-  const colon = userinfo.indexOf(':')
-  const [user, password] =
-    colon === -1 ? [userinfo, ''] : [userinfo.slice(0, colon), userinfo.slice(colon + 1)]
-  return {
-    username: user === '' ? undefined : decode(user),
+/** @param url with one host; `URL` knows no lists */
+function readUrl(url: string) {
+  if (!URL.canParse(url)) throw new RangeError('REDIS_URL is not a valid URL')
+  const { username, password, pathname, searchParams, hash } = new URL(url)
+  const credentials: Credentials = {
+    username: username === '' ? undefined : decode(username),
     password: password === '' ? undefined : decode(password),
   }
+  return { credentials, pathname, searchParams, hash }
 }
 
 function decode(text: string): string {
