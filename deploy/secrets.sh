@@ -40,7 +40,6 @@ make_all() {
   done
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
   page=$(kept page-password)
-  # Checked here too, because earlier versions accepted shorter passwords and kept them.
   [ ${#page} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters: set it, or rotate page-password'
 
   write redis password "$(kept redis-password)"
@@ -52,9 +51,6 @@ make_all() {
   for user in worker reader analyst; do
     write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
   done
-  # Deletes files that earlier versions wrote.
-  rm -f "$folder"/clickhouse/*-password "$folder"/worker/page-* "$folder"/worker/feedback-webhook-* \
-    "$folder"/worker/s3-endpoint
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"
 
