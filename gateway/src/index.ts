@@ -2,7 +2,7 @@
 export { createLogPrinter } from './accept/log-record.ts'
 export { createAdmission } from './admission/admission.ts'
 export { KeyLimiter } from './admission/key-limits.ts'
-export type { FleetCounters } from './admission/fleet-counters.ts'
+export { createLocalCounters } from './admission/fleet-counters.ts'
 export { type AppOptions, buildApp } from './app.ts'
 export type { GatewayPorts } from './ports.ts'
 export { finishRow, type RequestContext } from './record/row.ts'

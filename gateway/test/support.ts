@@ -12,8 +12,9 @@ import type { RedisState } from '@intake/redis'
 import { systemClock } from '@intake/runtime'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { loadConfig } from '@intake/runtime/config'
-import { createMemoryCounters, createMemoryIdempotencyStore } from '@intake/sandbox'
+import { createMemoryIdempotencyStore } from '@intake/sandbox'
 import { createAdmission } from '../src/admission/admission.ts'
+import { createLocalCounters } from '../src/admission/fleet-counters.ts'
 import { KeyLimiter } from '../src/admission/key-limits.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
@@ -157,7 +158,7 @@ export async function startGateway(
       },
       limiter: new KeyLimiter({
         config,
-        counters: createMemoryCounters(),
+        counters: createLocalCounters(systemClock),
         clock: systemClock,
         wallMs,
       }),

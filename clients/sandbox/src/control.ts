@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { errorCatalogue, IntakeError, problemType } from '@intake/contract'
+import { IntakeError, problem, problemType } from '@intake/contract'
 import { compileSchema } from '@intake/contract/schemas'
 import { Type } from 'typebox'
 import { delayMsMax, parseFault, type Fault } from './faults.ts'
@@ -124,12 +124,6 @@ export function sendProblem(response: ServerResponse, cause: unknown): void {
     cause instanceof IntakeError
       ? cause
       : new IntakeError('internal_error', (cause as Error).message, { cause })
-  const { code, errors } = error
-  const { status, title } = errorCatalogue[code]
-  const type = `urn:intake:error:${code}`
-  const request_id = randomUUID()
-  response.writeHead(status, { 'content-type': problemType })
-  response.end(
-    JSON.stringify({ type, title, status, detail: error.message, code, errors, request_id }),
-  )
+  response.writeHead(error.status, { 'content-type': problemType })
+  response.end(JSON.stringify(problem(error, randomUUID())))
 }

@@ -164,30 +164,17 @@ export function createFaults(): Faults {
   }
 }
 
-/** The default error code by status. A fault with another status gets an HTML page instead. */
-const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
-  400: 'invalid_request',
-  401: 'unauthorized',
-  403: 'bundle_not_allowed',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  408: 'request_timeout',
-  413: 'body_too_large',
-  415: 'unsupported_media_type',
-  417: 'expectation_failed',
-  422: 'idempotency_key_reused',
-  429: 'rate_limited',
-  431: 'headers_too_large',
-  500: 'internal_error',
-  503: 'busy',
-}
+const codes = Object.keys(errorCatalogue) as (keyof typeof errorCatalogue)[]
 
 /**
  * Returns the error code in the response that a fault with a status causes. Undefined if the
  * response has no code, because it is an HTML page such as a proxy sends.
  */
 export function codeOf({ status, code: given }: Fault): string | undefined {
-  return given ?? usualCodes[status ?? 0]
+  if (given !== undefined) return given
+  return status === 400
+    ? 'invalid_request'
+    : codes.find((one) => errorCatalogue[one].status === status)
 }
 
 /** Returns the `Retry-After` that a fault with a status causes; undefined if there is none. */

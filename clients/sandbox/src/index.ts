@@ -1,5 +1,4 @@
 export { parseFault, type Fault } from './faults.ts'
-export { createMemoryCounters } from './memory-counters.ts'
 export { createMemoryIdempotencyStore } from './memory-ports.ts'
 export { createSandbox, sandboxKey, type Sandbox, type SandboxRecord } from './sandbox.ts'
 export { parseRecord, printLog } from './print-log.ts'

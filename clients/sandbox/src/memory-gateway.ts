@@ -2,6 +2,7 @@ import { GatewayConfig } from '@intake/config'
 import {
   buildApp,
   createAdmission,
+  createLocalCounters,
   KeyLimiter,
   createGatewayMetrics,
   type AppOptions,
@@ -11,7 +12,6 @@ import type { Handler } from '@intake/http-edge'
 import { systemClock } from '@intake/runtime'
 import { createMetrics, type Logger } from '@intake/runtime/process'
 import { loadConfig } from '@intake/runtime/config'
-import { createMemoryCounters } from './memory-counters.ts'
 
 /**
  * The memory that records may take, in bytes. The gateway refuses logs when three quarters of this
@@ -58,7 +58,7 @@ export async function buildMemoryGateway(options: {
   })
   const limiter = new KeyLimiter({
     config,
-    counters: createMemoryCounters(),
+    counters: createLocalCounters(systemClock),
     clock: systemClock,
     wallMs,
   })

@@ -105,6 +105,12 @@ class Counter {
   }
 }
 
+/** Counts of this process alone, for a gateway without Redis. */
+export const createLocalCounters = (clock: Pick<Clock, 'now'>): Pick<FleetCounters, 'open'> => ({
+  open: (name, windowMs) =>
+    new Counter({ name, windowMs, clock, onBegin: () => {}, onUrgent: () => {} }),
+})
+
 /**
  * Keeps counts that include all gateways, without calling Redis for each request. Each gateway
  * counts for itself, adds its counts to the shared counts every half second (sooner if they grow
