@@ -68,7 +68,7 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
 }
 
 /** Keeps a handler box, and zeroes what follows the handler type in it. */
-export function keepHandler({ ranges, edit }: HeifWalk, box: Box): void {
+function keepHandler({ ranges, edit }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
   // After the handler type come reserved bytes and the name.
   edit.zero(box.content + 12, box.to)

@@ -28,7 +28,7 @@ const auxiliaryBytesMax = 128
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
     'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
-    'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
+    'ndwt,mskC,prdi,cicp',
 )
 
 /** Keeps the properties of `drawing`, and the table that assigns properties to images. */
@@ -47,7 +47,7 @@ export function keepProperties(walk: HeifWalk, box: Box): void {
   }
 }
 
-export function keepProperty(walk: HeifWalk, property: Box): void {
+function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit } = walk
   const { type, content, from, to } = property
   if (!drawing.has(type) || !hasNumbersOnly(walk, property)) {

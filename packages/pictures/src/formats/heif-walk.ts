@@ -78,8 +78,6 @@ const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
     clli: [4],
     mdcv: [24],
     amve: [8],
-    btrt: [12],
-    fiel: [2],
   }).map(([name, bytes]) => [fourLetters(name), bytes]),
 )
 /** Also true for a type that is not in `fixedBytes`. */

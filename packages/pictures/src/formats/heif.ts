@@ -1,34 +1,32 @@
 import { PictureError } from '../picture-error.ts'
-import { fourLetters } from '../reader.ts'
+import { fourLetters, setOfFourLetters } from '../reader.ts'
 import type { Walk } from '../walk.ts'
 import { HeifWalk, type Box } from './heif-walk.ts'
 import { keepItems } from './heif-items.ts'
-import { keepTracks } from './heif-tracks.ts'
 
 const types = {
   fileType: fourLetters('ftyp'),
   items: fourLetters('meta'),
-  tracks: fourLetters('moov'),
   data: fourLetters('mdat'),
-  fragment: fourLetters('moof'),
 }
+/** The boxes of films and of sequences of pictures. */
+const films = setOfFourLetters('moov,moof')
 
 /**
  * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Zeroes everything
- * else: Exif, XMP and other items that are not images, tracks that are not pictures, unknown boxes,
- * and the bytes between them. This is done in place, so that no offset changes.
+ * else: Exif, XMP and other items that are not images, unknown boxes, and the bytes between them.
+ * This is done in place, so that no offset changes.
  */
 export function walkHeif(bytes: Buffer): Walk {
   const walk = new HeifWalk(bytes)
   const { ranges } = walk
-  let images = 0
-  const lists = new Set<number>()
+  let images: number | undefined
   /** The unknown boxes since the last known one; cut off from `walk.end` on if none follows. */
   let unused: Box[] = []
   for (const box of walk.boxesIn(0, bytes.length, { isFile: true })) {
     // Another file begins here: a film that was appended.
     if (box.type === types.fileType && box.from > 0) break
-    if (box.type === types.fragment) throw new PictureError('it has fragments')
+    if (films.has(box.type)) throw new PictureError('it is a sequence of pictures')
     if (!known.has(box.type)) {
       unused.push(box)
       continue
@@ -36,17 +34,15 @@ export function walkHeif(bytes: Buffer): Walk {
     for (const one of unused) walk.free(one)
     unused = []
     walk.end = Math.max(walk.end, box.to)
-    if (box.type === types.items || box.type === types.tracks) {
-      // Some programs use the first of two such boxes, and others the second.
-      if (lists.has(box.type)) throw new PictureError('it has a list twice')
-      lists.add(box.type)
-    }
     if (box.type === types.fileType) ranges.add(box.from, box.to)
     else if (box.type === types.data) ranges.add(box.from, box.content)
-    else if (box.type === types.items) images += keepItems(walk, box)
-    else images += keepTracks(walk, box)
+    else {
+      // Some programs use the first of two such boxes, and others the second.
+      if (images !== undefined) throw new PictureError('it has a list twice')
+      images = keepItems(walk, box)
+    }
   }
-  if (images === 0) throw new PictureError('it has no image')
+  if (!images) throw new PictureError('it has no image')
   for (const box of unused) {
     if (box.from >= walk.end) break
     walk.free(box)
