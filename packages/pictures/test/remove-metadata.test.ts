@@ -198,19 +198,15 @@ t.test('a TIFF whose compression is read in another way keeps nothing of its JPE
     const kept = cleaned(changed(compression + 2, wholeType))
     t.notOk(hasTraceInside(kept), `type ${wholeType}`)
   }
-  for (const method of [99, 33_007]) {
-    t.notOk(hasTraceInside(cleaned(changed(compression + 8, method))), `method ${method}`)
-  }
-  for (const method of [34_712, 34_933, 50_001]) {
+  for (const method of [6, 99, 33_007, 34_712, 34_933, 50_001]) {
     t.throws(
       () => cleaned(changed(compression + 8, method)),
-      new PictureError('it contains another picture'),
+      new PictureError('its compression is not known'),
       `method ${method}`,
     )
   }
   for (const [at, value, reason] of [
     [compression + 2, 7, 'its compression is not a number'],
-    [compression + 8, 6, 'the tables of its JPEG are elsewhere'],
     [entryOf(262), 259, 'a directory of it has an entry twice'],
   ] as const) {
     t.throws(() => cleaned(changed(at, value)), new PictureError(reason))

@@ -49,24 +49,29 @@ export function walkJpeg(bytes: Buffer): Walk {
   return walk
 }
 
-/** Zeroes what `walkJpeg` removes, in a JPEG within another file; empty segments remain. */
+/**
+ * Zeroes what `walkJpeg` removes, in a JPEG within another file; empty segments remain. Zeroes all
+ * of what does not begin like a JPEG.
+ */
 export function zeroJpegMetadata(walk: Walk, range: JpegRange): void {
   const { bytes, edit } = walk
-  // In TIFF's older kind of JPEG, a strip may be only a part of a scan. Bytes between apparent
-  // segments may then be pixels, so they are not replaced.
-  const isWhole = bytes[range.start + 1] === markers.startOfImage
+  const { start, end } = range
+  if (bytes[start + 1] !== markers.startOfImage) {
+    edit.zero(start, end)
+    return
+  }
   const profile: Segment[] = []
-  let last = range.start + 2
+  let last = start + 2
   for (const segment of jpegSegments(walk, range)) {
     const { from, to } = segment
-    if (isWhole) fill(walk, last, from)
+    fill(walk, last, from)
     last = to
     if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
   }
   scrubSegments(walk, profile)
-  if (isWhole) edit.zero(last, range.end)
+  edit.zero(last, end)
 }
 
 /** Replaces bytes between two segments with fill bytes, which may precede any marker. */

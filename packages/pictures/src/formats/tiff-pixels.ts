@@ -4,18 +4,14 @@ import { zeroJpegMetadata } from './jpeg.ts'
 import { tags } from './tiff-tags.ts'
 import type { Entry, TiffWalk } from './tiff-walk.ts'
 
-const olderJpeg = 6
-/** The compression methods in which each strip is a JPEG. */
-const jpegCompressions = new Set([olderJpeg, 7, 99, 33007, 34892])
-/** Each strip is JPEG XL: either only pixels, or a file with metadata. */
-const jpegXlCompressions = new Set([50002, 52546])
+/** The compression methods in which each strip is a JPEG, and those in which it is JPEG XL. */
+const jpeg = new Set([7, 34892])
+const jpegXl = new Set([50002, 52546])
 /**
- * The compression methods in which each strip may be a file of another format, with metadata: JPEG
- * XR, JPEG 2000, WebP, PNG and unregistered uses of JPEG. Phones and cameras do not use them.
+ * Also none, CCITT, LZW, Deflate, PackBits, LZMA and Zstandard. With any other method, each strip
+ * may be a file of another format, with metadata. Phones and cameras use none.
  */
-const fileCompressions = new Set([
-  22610, 33003, 33004, 33005, 34712, 34927, 34933, 34934, 50001, 65000,
-])
+const known = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925, 50000, ...jpeg, ...jpegXl])
 
 export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>): void {
   const numbers = (tag: number) => {
@@ -24,18 +20,12 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
   }
   walk.measure(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
   const compressions = numbers(tags.compression)
-  const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
-  if (uses(fileCompressions)) throw new PictureError('it contains another picture')
-  // Without `jpegOffset`, the older kind of JPEG has its tables elsewhere in the file. These tables
-  // are not kept, so the strips could not be decoded.
-  if (compressions.includes(olderJpeg) && !entries.has(tags.jpegOffset)) {
-    throw new PictureError('the tables of its JPEG are elsewhere')
+  if (!compressions.every((one) => known.has(one))) {
+    throw new PictureError('its compression is not known')
   }
-  const isJpeg = uses(jpegCompressions)
-  const isJpegXl = uses(jpegXlCompressions)
-  let whole = { from: 0, to: 0 }
+  const isJpeg = compressions.some((one) => jpeg.has(one))
+  const isJpegXl = compressions.some((one) => jpegXl.has(one))
   for (const [offsetTag, bytesTag] of [
-    [tags.jpegOffset, tags.jpegBytes],
     [tags.stripOffsets, tags.stripBytes],
     [tags.tileOffsets, tags.tileBytes],
   ] as const) {
@@ -45,14 +35,11 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
     offsets.forEach((at, n) => {
       const size = sizes[n] ?? 0
       walk.ranges.add(at, at + size)
+      // Either only pixels, or a file with metadata.
       if (isJpegXl && hasText(walk.bytes, at + 4, 'JXL ')) {
         throw new PictureError('it contains another picture')
       }
-      if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
-      // In the older kind of JPEG the strips are parts of the JPEG at `jpegOffset`, whose metadata
-      // has been removed.
-      else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
-      removeFromJpeg(walk, at, size)
+      if (isJpeg) removeFromJpeg(walk, at, size)
     })
   }
 }

@@ -9,8 +9,6 @@ export const tags = {
   tileBytes: 325,
   subDirectories: 330,
   jpegTables: 347,
-  jpegOffset: 513,
-  jpegBytes: 514,
   profile: 34675,
 }
 /**
@@ -29,9 +27,6 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   334,
   336,
   [338, 347],
-  [512, 515],
-  517,
-  518,
   [529, 532],
   [33421, 33422],
   34675,
