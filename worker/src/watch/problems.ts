@@ -36,19 +36,14 @@ const stuckMs = 60_000
 
 type Detail = ReturnType<ProblemCheck>
 
-interface CheckedServers {
-  writes: Pick<PolledCheck, 'problem'>
-  memory: Pick<PolledCheck, 'error'>
-}
-
 interface Watched {
   /** How long the process has been running; default: that of this process. */
   uptimeMs?: () => number
   redisConnection: () => string | undefined
-  /** The checks of the server with the hash tag `{intake}`. */
-  redisChecks: CheckedServers
-  /** Those of the servers with further shards of the log queue, in a Redis Cluster. */
-  shardChecks?: CheckedServers | undefined
+  /** The check of the server with the hash tag `{intake}`. */
+  redisCheck: Pick<PolledCheck, 'problem' | 'error'>
+  /** That of the servers with further shards of the log queue, in a Redis Cluster. */
+  shardCheck?: Pick<PolledCheck, 'problem' | 'error'> | undefined
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state'>
@@ -57,34 +52,38 @@ interface Watched {
   watermark: Pick<Watermark, 'lateMs'>
 }
 
+/** Why servers cannot be used; a full one is another problem. */
+const refusalOf = ({ problem, error }: Watched['redisCheck']) =>
+  isOutOfMemory(error()) ? undefined : problem()
+
 type Checks = Partial<Record<ProblemCode, ProblemCheck>>
 
 export function startWorkerProblems(
   options: Watched & { log: Logger; metrics: Registry },
 ): WorkerProblems {
-  const { redisConnection, redisChecks, shardChecks, log, metrics } = options
+  const { redisConnection, redisCheck, shardCheck, log, metrics } = options
   /**
    * Why no frames can be taken from the server of shard 0 and of all other queues. Further shards
    * may be on other servers, which may work.
    */
   const { starting, lasting: redisProblem } = separateStart(
-    () => redisConnection() ?? redisChecks.writes.problem(),
+    () => redisConnection() ?? refusalOf(redisCheck),
     options.uptimeMs,
   )
-  const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
+  const isMainFull = () => isOutOfMemory(redisCheck.error())
 
   return startProblems({
     checks: {
       process_ends: starting,
       redis_connection() {
         if (starting() !== undefined) return undefined
-        return redisProblem() ?? shardChecks?.writes.problem()
+        return redisProblem() ?? (shardCheck && refusalOf(shardCheck))
       },
       queue_full() {
         const detail =
           'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'
         if (isMainFull()) return detail
-        return isOutOfMemory(shardChecks?.memory.error()) ? `${detail} from a shard` : undefined
+        return isOutOfMemory(shardCheck?.error()) ? `${detail} from a shard` : undefined
       },
       ...insertChecks(options),
       ...queueChecks(options),

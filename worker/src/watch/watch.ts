@@ -22,7 +22,7 @@ import { createWorkerMetrics } from './metrics.ts'
 import { startWorkerProblems } from './problems.ts'
 import { startJournal } from './journal.ts'
 import { createWorkerReport } from './report.ts'
-import { startRedisChecks } from './redis-checks.ts'
+import { startRedisCheck } from './redis-check.ts'
 import { startShardRecovery } from './shard-recovery.ts'
 import { registerStoredStateMetrics } from './stored-state-metrics.ts'
 import { startWatermark } from './watermark.ts'
@@ -69,8 +69,8 @@ export function startWatch(options: WatchOptions) {
   const stored = own(watchStored(options))
   registerStoredStateMetrics(registry, stored)
   const mainTags = [shardPrefix(0)]
-  const redisChecks = own(startRedisChecks({ redis, tags: async () => mainTags, ...checks }))
-  const shardChecks = redis.isCluster ? watchShards(options, isConfirmed) : undefined
+  const redisCheck = own(startRedisCheck({ redis, tags: async () => mainTags, ...checks }))
+  const shardCheck = redis.isCluster ? watchShards(options, isConfirmed) : undefined
   own(watchJournal(options, isConfirmed))
   const watermark = own(
     startWatermark({
@@ -83,8 +83,8 @@ export function startWatch(options: WatchOptions) {
   const problems = own(
     startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
-      redisChecks,
-      shardChecks,
+      redisCheck,
+      shardCheck,
       installation,
       backlogs,
       stored,
@@ -125,7 +125,7 @@ function watchShards(
 ) {
   own(startShardRecovery({ redis, isConfirmed, onError: (error) => onQueueError(error as Error) }))
   const tags = async () => (await readShards(redis)).slice(1).map(shardPrefix)
-  return own(startRedisChecks({ redis, tags, ...checks }))
+  return own(startRedisCheck({ redis, tags, ...checks }))
 }
 
 function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () => boolean) {

@@ -52,13 +52,13 @@ function problemsIn(situation: Situation) {
   const problems = startWorkerProblems({
     uptimeMs: () => situation.uptimeMs ?? 60_000,
     redisConnection: () => situation.redis,
-    redisChecks: {
-      writes: { problem: () => undefined },
-      memory: { error: () => situation.memory },
+    redisCheck: {
+      problem: () => situation.memory?.message,
+      error: () => situation.memory,
     },
-    shardChecks: {
-      writes: { problem: () => situation.shards },
-      memory: { error: () => situation.shardMemory ?? situation.memory },
+    shardCheck: {
+      problem: () => situation.shards,
+      error: () => situation.shardMemory ?? situation.memory,
     },
     installation: {
       problem: () => unreadable?.message,
@@ -111,7 +111,6 @@ const cases: [what: string, Situation, ...problems: string[]][] = [
     { shardMemory: new ReplyError('OOM command not allowed') },
     'queue_full: Redis uses all of its maxmemory and accepts no writes: no frames can be claimed from a shard',
   ],
-  ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }],
   [
     'Redis lost the rows that waited',
     { isLost: true, logs: { waiting: 2, rows: 30, oldestAgeSeconds: 60 } },

@@ -5,7 +5,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
-import { startRedisChecks } from '../../src/watch/redis-checks.ts'
+import { startRedisCheck } from '../../src/watch/redis-check.ts'
 
 t.test('the servers of all asked shards are checked', async (t) => {
   const cluster = await startRedisCluster({
@@ -20,16 +20,13 @@ t.test('the servers of all asked shards are checked', async (t) => {
   for (const shard of shards) t.equal(await registerShard(redis, shard), 'ready')
   const start = (asked: readonly number[]) => {
     const tags = async () => asked.map(shardPrefix)
-    const checks = startRedisChecks({ redis, tags, intervalMs: 50, timeoutMs: 3_000 })
-    t.teardown(() => checks.close())
-    return checks
+    const check = startRedisCheck({ redis, tags, intervalMs: 50, timeoutMs: 3_000 })
+    t.teardown(() => check.close())
+    return check
   }
-  const checks = start([0])
-  const shardChecks = start(shards)
-  const areWell = () =>
-    [checks.writes, shardChecks.writes, checks.memory, shardChecks.memory].every(
-      ({ problem }) => problem() === undefined,
-    )
+  const check = start([0])
+  const shardCheck = start(shards)
+  const areWell = () => [check, shardCheck].every(({ problem }) => problem() === undefined)
   await until('all is well', areWell)
 
   const main = await cluster.primaryOf(shardPrefix(0))
@@ -38,20 +35,18 @@ t.test('the servers of all asked shards are checked', async (t) => {
   const other = primaryOf(redis, shardPrefix(shards[index]!))
 
   await other.config('SET', 'maxmemory', '1')
-  await until('it is full', () => isOutOfMemory(shardChecks.memory.error()))
-  t.notOk(isOutOfMemory(checks.memory.error()), 'that of {intake} is not')
+  await until('it is full', () => isOutOfMemory(shardCheck.error()))
+  t.notOk(isOutOfMemory(check.error()), 'that of {intake} is not')
   await other.config('SET', 'maxmemory', '0')
   await until('it is not', areWell)
 
   await other.config('SET', 'min-replicas-to-write', '5')
-  await until('it refuses', () => shardChecks.writes.problem()?.includes('min-replicas-to-write'))
-  t.equal(checks.writes.problem(), undefined)
+  await until('it refuses', () => shardCheck.problem()?.includes('min-replicas-to-write'))
+  t.equal(check.problem(), undefined)
   await other.config('SET', 'min-replicas-to-write', '0')
   await until('it does not', areWell)
 
   await primaries[index]!.process.kill()
-  await until('it is lost', () =>
-    shardChecks.writes.problem()?.startsWith('not connected to 127.0.0.1'),
-  )
-  t.equal(checks.writes.problem(), undefined)
+  await until('it is lost', () => shardCheck.problem()?.startsWith('not connected to 127.0.0.1'))
+  t.equal(check.problem(), undefined)
 })
