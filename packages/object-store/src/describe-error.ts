@@ -15,6 +15,16 @@ const reasons: Record<string, string> = {
   RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',
 }
 
+/** They can pass: credentials are renewed, and clocks corrected. */
+const passing = new Set(['ExpiredToken', 'RequestTimeTooSkewed'])
+
+/** Whether the store refuses for a reason that a retry would not change. */
+export function isFinal(error: unknown): boolean {
+  if (!(error instanceof S3Error)) return false
+  const code = error.code ?? ''
+  return Object.hasOwn(reasons, code) && !passing.has(code)
+}
+
 /** Returns why a request to the object store failed, in words for an operator. */
 export function describeStoreError(error: unknown): string {
   if (error instanceof S3Error) {

@@ -6,6 +6,7 @@ import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
 import { provideCredentials } from './credentials.ts'
+import { isFinal } from './describe-error.ts'
 import type { ObjectStoreSettings } from './settings.ts'
 import { transportWithTimeout } from './transport.ts'
 
@@ -252,20 +253,5 @@ async function readAll(stream: Readable, bytesMax: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-const finalCodes = new Set([
-  'AccessDenied',
-  'InvalidAccessKeyId',
-  'SignatureDoesNotMatch',
-  'InvalidToken',
-  'NoSuchBucket',
-  // MinIO and versitygw use the following codes.
-  'InvalidTokenId',
-  'XAdminUserNotFound',
-])
-
 const isClosedConnection = (error: unknown) =>
   ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
-
-function isFinal(error: unknown): boolean {
-  return error instanceof S3Error && finalCodes.has(error.code ?? '')
-}
