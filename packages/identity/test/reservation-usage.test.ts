@@ -90,7 +90,7 @@ t.test('more API keys than a call may have arguments can have reservations', asy
     const keys = Array.from({ length: 20_000 }, (_, n) => [`key_${first + n}`, String(n)] as const)
     await redis.hset(key, Object.fromEntries(keys))
   }
-  const usage = createReservationUsage({ redis, clock })
-  await usage.sync(today)
-  t.equal(usage.largest('logs'), 19_999)
+  const { logs } = createReservationUsages({ redis, clock })
+  await logs.sync(today)
+  t.equal(logs.largest(), 19_999)
 })
