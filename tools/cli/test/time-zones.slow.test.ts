@@ -27,15 +27,15 @@ t.test(`the machine is in ${machineZone}, the server in ${serverZone}`, async (t
   t.equal(new Date(2026, 0).getTimezoneOffset(), -345)
 })
 
-t.test('purge erases what was sent in the period, and nothing else', async (t) => {
+t.test('purge erases what a key sent in the period, and nothing else', async (t) => {
   const api_key_id = 'key_leaked'
   const hours = Array.from({ length: 48 }, (_, hour) =>
     new Date(Date.UTC(2026, 10, 20, hour)).toISOString(),
   )
-  const rows = hours.map((time) =>
-    logRow({ id: uuidV7(time), time, received_at: time, api_key_id }),
-  )
-  await insert('logs', rows)
+  const rowsOf = (key: string) =>
+    hours.map((time) => logRow({ id: uuidV7(time), time, received_at: time, api_key_id: key }))
+  const rows = rowsOf(api_key_id)
+  await insert('logs', [...rows, ...rowsOf('key_other')])
   for (const row of rows.slice(22, 26)) await reject({ ...row, id: randomUUID(), device: 'bad' })
   const purge = (from: string, to: string, ...more: string[]) =>
     intake(['purge', '--api-key', api_key_id, '--from', from, '--to', to, '--json', ...more])
@@ -52,6 +52,8 @@ t.test('purge erases what was sent in the period, and nothing else', async (t) =
   const erased = await purge('2026-11-20 22:01', '2026-11-21 01:01', '--yes')
   t.match(JSON.parse(erased.stdout), {
     complete: true,
+    from: '2026-11-20T22:01:00.000Z',
+    to: '2026-11-21T01:01:00.000Z',
     tombstones: { logs: 3, deadLetters: 3 },
     rowsDeleted: 6,
   })
@@ -64,6 +66,7 @@ t.test('purge erases what was sent in the period, and nothing else', async (t) =
     shown,
     hours.filter((_, hour) => hour < 23 || hour > 25),
   )
+  t.equal(await services.number("count() AS n FROM intake.logs WHERE api_key_id = 'key_other'"), 48)
   t.equal((await listDeadLetters(clickhouse)).length, 1)
 })
 
