@@ -33,14 +33,6 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
   }
 })
 
-t.test('503 queue_full before the body is read, for logs and not for feedback', async (t) => {
-  const { app } = await startGateway(t, { queueState: { memoryUsed: 0.8 } })
-  const log = await sendLog({ app }, '{"broken')
-  t.match(log.json(), { status: 503, code: 'queue_full' })
-  const feedback = await sendText({ app }, 'broken')
-  t.match(feedback.json(), { status: 400, code: 'invalid_multipart' })
-})
-
 t.test('503 queue_full for the kinds of record for which a key is over its share', async (t) => {
   const over = { logs: new Set(['key_2']), feedback: new Set<string>() }
   const { app } = await startGateway(t, { overShare: over })

@@ -103,12 +103,6 @@ t.test('201: a form may have as many parts as its limit', async (t) => {
   t.equal((await send(gateway, parts)).status, 201)
 })
 
-t.test('413 for a form that declares to be too large', async (t) => {
-  const gateway = await startGateway(t)
-  const large = { 'content-length': '99999999' }
-  t.match(await send(gateway, [payload()], large), refusal(413, 'body_too_large'))
-})
-
 t.test('lenient: a file that is no image is left out, whatever its name', async (t) => {
   const gateway = await startGateway(t)
   const kept = await send(gateway, [payload(), png, other], lenient)

@@ -84,6 +84,7 @@ const ways: [ErrorCode, Way][] = [
   ['busy', { fail: { enqueue: error('busy') } }],
   ['queue_full', { options: { queueState: { memoryUsed: 2 ** 40 } } }],
   ['queue_unavailable', { options: { keysLoaded: false } }],
+  ['queue_unavailable', { options: { policy: { isLoaded: () => false } } }],
   ['keys_full', { headers: key, fail: { reserve: error('keys_full') } }],
   ['clock_skew', { options: { wallMs: () => 0 } }],
   [
@@ -119,6 +120,12 @@ async function request(
   return (await post(gateway, url, json ?? body, headers)).json<{ code: string }>().code
 }
 
+const storedBy = ({ frames, objects }: TestGateway) => [
+  frames.logs.length,
+  frames.feedback.length,
+  objects.size,
+]
+
 const isText = (json: unknown) => typeof json === 'string' || Buffer.isBuffer(json)
 
 t.test('each operation gives exactly the errors that the document names for it', async (t) => {
@@ -132,7 +139,10 @@ t.test('each operation gives exactly the errors that the document names for it',
     for (const [url, operation] of Object.entries(operations)) {
       if (way.of !== undefined && !way.of.includes(operation)) continue
       if (way.isSecond) await request(gateway, url, way, 'earlier')
+      const before = storedBy(gateway)
       t.equal(await request(gateway, url, way, 'text'), code, `${operation} ${code}`)
+      // Objects may stay after an error of the queue.
+      if (way.fail === undefined) t.same(storedBy(gateway), before, 'nothing is stored')
       given.push(`${operation} ${code}`)
     }
   }

@@ -163,12 +163,6 @@ t.test('413 for more members and elements than a batch may have', async (t) => {
   t.match(response.json(), { status: 413, code: 'body_too_large' })
 })
 
-t.test('403 for a bundle identifier that the key is not for, 401 without a key', async (t) => {
-  const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
-  t.match((await send(gateway, batch([{ event: 'e' }]))).json(), { code: 'bundle_not_allowed' })
-  t.match((await send(gateway, batch([]), { 'x-api-key': 'no' })).json(), { code: 'unauthorized' })
-})
-
 t.test('503 outcome_unknown when some frames are stored and others are not', async (t) => {
   const gateway = await startGateway(t)
   const text = 'x'.repeat(600_000)

@@ -123,12 +123,6 @@ t.test('401 without a key, with a wrong key and with two keys; the body is not r
   t.equal(gateway.frames.logs.length, 0)
 })
 
-t.test('403 for a bundle identifier that the key is not for', async (t) => {
-  const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
-  t.match((await sendLog(gateway)).json(), { status: 403, code: 'bundle_not_allowed' })
-  t.equal(gateway.frames.logs.length, 0)
-})
-
 /** Creates a body of this size. */
 const sized = (bytes: number) => {
   const empty = JSON.stringify(logBody({ params: { text: '' } }))
@@ -213,11 +207,6 @@ const refusals: [title: string, code: string, sent: [Sent, details?: string | st
       [ofType('multipart/form-data; boundary=x')],
     ],
   ],
-  [
-    '415 for another content encoding',
-    'unsupported_encoding',
-    [[[json, { 'content-encoding': 'br' }]]],
-  ],
 ]
 
 for (const [title, code, cases] of refusals) {
@@ -290,21 +279,6 @@ t.test('429 with Retry-After beyond the limit of the key, which the headers show
   const anonymous = await sendLog(gateway, logBody(), { 'x-api-key': '' })
   t.notOk('ratelimit-limit' in anonymous.headers, 'nothing before authentication')
   t.equal(gateway.frames.logs.length, 2)
-})
-
-t.test('503 while the queue is unavailable or does not respond', async (t) => {
-  const gateway = await startGateway(t)
-  for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
-    gateway.fail.enqueue = new IntakeError(code, 'The queue is down.')
-    const response = await sendLog(gateway)
-    t.match(response.json(), { status: 503, code })
-    t.ok(Number(response.headers['retry-after']) > 0)
-  }
-})
-
-t.test('503, not 401, until the API keys have been read', async (t) => {
-  const gateway = await startGateway(t, { keysLoaded: false })
-  t.equal((await sendLog(gateway)).statusCode, 503)
 })
 
 t.test('keys, e-mails and texts are not logged, even if a request fails', async (t) => {
