@@ -24,37 +24,34 @@ export interface OtlpCollector {
   /** The URL for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string
   spans: CollectedSpan[]
-  /** The number of all requests so far. */
-  requests: number
-  /**
-   * With `hang`, the server never responds. With `trickle`, it sends one byte of its response every
-   * tenth of a second, without an end.
-   */
-  mode: 'receive' | 'hang' | 'trickle'
 }
 
-/** Starts an HTTP server that receives OTLP until the test ends. */
+/**
+ * Starts an HTTP server that receives OTLP until the test ends.
+ *
+ * @param options.mode with `hang`, the server never responds. With `trickle`, it sends one byte of
+ * its response every tenth of a second, without an end
+ */
 export async function startOtlpCollector(
   t: Test,
-  { mode = 'receive' }: { mode?: OtlpCollector['mode'] } = {},
+  { mode = 'receive' }: { mode?: 'receive' | 'hang' | 'trickle' } = {},
 ): Promise<OtlpCollector> {
-  const collector: OtlpCollector = { url: '', spans: [], requests: 0, mode }
+  const spans: CollectedSpan[] = []
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    collector.requests++
     const body = await buffer(request)
-    if (collector.mode === 'hang') return
-    if (collector.mode === 'trickle') {
+    if (mode === 'hang') return
+    if (mode === 'trickle') {
       response.flushHeaders()
       const timer = setInterval(() => response.write(' '), 100)
       response.on('close', () => clearInterval(timer))
       return
     }
     const isGzip = request.headers['content-encoding'] === 'gzip'
-    collector.spans.push(...readSpans(isGzip ? gunzipSync(body) : body))
+    spans.push(...readSpans(isGzip ? gunzipSync(body) : body))
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
   }
   const { url } = await serve(t, (request, response) => void receive(request, response))
-  return Object.assign(collector, { url })
+  return { url, spans }
 }
 
 /** Reads spans by the field numbers of `opentelemetry/proto/trace/v1/trace.proto`. */
