@@ -182,16 +182,6 @@ t.test('a chat form is signed, repeated and queued like the standard one', async
   }
 })
 
-t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
-  const { url, received } = await startReceiver(t, [500, 302, 429])
-  const { webhook, lines, failed } = await start(t, { receivers: [{ url }], delaysMs: [1, 1, 1] })
-  await webhook.announce([idOf(1)])
-  await until('it is delivered', () => received.length >= 4)
-  t.same(new Set(signedIds(t, received)), new Set([idOf(1)]))
-  t.match(lines.join(''), 'a webhook request failed; it will be repeated')
-  t.equal(failed.length, 3)
-})
-
 t.test('after its last attempt it is given up, with a log line that names a page', async (t) => {
   const { url, received } = await startReceiver(t, [500, 500, 500])
   const { webhook, lines, metrics } = await start(t, { receivers: [{ url }], delaysMs: [1] })
