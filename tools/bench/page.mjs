@@ -1,13 +1,10 @@
 // node tools/bench/page.mjs [--rows 20000000] [--applications 1]: measures what the page
 // (docs/page.md) costs on a large table. Fills a ClickHouse of its own with generated events, and
-// opens every view. Measures the event loop and the memory of a console with 50 readers. Prints
-// Markdown.
+// opens every view. Prints Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createClickHouse } from '../../packages/clickhouse/dist/index.js'
 import { startAdminServer } from '../../packages/http-edge/dist/index.js'
@@ -16,17 +13,15 @@ import { page as pagePlugin } from '../../console/dist/page/page.js'
 import { countNames, refreshCounts } from '../../packages/records/dist/index.js'
 import { createLogger } from '../../packages/runtime/dist/process.js'
 import { setUp } from '../../packages/schema/dist/setup/set-up.js'
-import { createAppProcess } from '../../test/kit/dist/app-process.js'
 import { firstApplication as application } from './dist/page/fleet.js'
 import { load, untilMerged } from './dist/page/load.js'
 
 const usage =
-  'node tools/bench/page.mjs [--rows 20000000] [--applications 1] [--seconds 60]; build first: npm run build'
+  'node tools/bench/page.mjs [--rows 20000000] [--applications 1]; build first: npm run build'
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '20000000' },
     applications: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '60' },
     help: { type: 'boolean' },
   },
 })
@@ -36,15 +31,12 @@ if (values.help) {
 }
 const rows = Number(values.rows)
 const applications = Number(values.applications)
-const seconds = Number(values.seconds)
-const readers = 50
 const runs = 3
 /**
  * If the machine is busy, the page may refuse a view. If it refuses one view more often than this,
  * the measurement fails.
  */
 const refusedMax = 5
-const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
@@ -60,8 +52,7 @@ try {
   await fill(services.owner)
   const counting = await count(services)
   const views = await measureViews(services)
-  const loop = await measureEventLoop(services)
-  console.log([...views, '', ...counting, '', ...loop].join('\n'))
+  console.log([...views, '', ...counting].join('\n'))
 } finally {
   for (const end of owned) await end()
 }
@@ -85,9 +76,6 @@ async function startServices() {
     return clickhouse
   }
   return {
-    redis,
-    server,
-    s3,
     owner: connect(server.url),
     reader: connect(server.readerUrl),
     store: connect(server.workerUrl),
@@ -253,75 +241,4 @@ function startPage(reader) {
         },
       }),
   })
-}
-
-/**
- * Measures the event loop of a real console with 50 readers. Each reader polls the live view every
- * two seconds, but every tenth time it opens another view instead.
- */
-async function measureEventLoop({ redis, server, s3 }) {
-  const page = createAppProcess({
-    name: 'console',
-    args: [consoleMain],
-    env: {
-      REDIS_URL: redis.url,
-      CLICKHOUSE_URL: server.workerUrl,
-      S3_ENDPOINT: s3.url,
-      PAGE_CLICKHOUSE_URL: server.readerUrl,
-      CONSOLE_ADMIN_PORT: '0',
-    },
-    logFile: join(dataDir, 'console.log'),
-  })
-  own(() => page.kill())
-  await page.start()
-  const url = page.adminUrl().replace(/\/$/, '')
-  const lines = [
-    '| Readers | requests | refused | event loop, mean | p99 | max | memory |',
-    '| ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-  ]
-  for (const number of [0, readers]) {
-    await lag(url)
-    const until = performance.now() + seconds * 1_000
-    const tallies = await Promise.all([
-      pause(seconds * 1_000, { asked: 0, failed: 0 }),
-      ...Array.from({ length: number }, (_, reader) => behave({ url, reader, until })),
-    ])
-    const sum = (key) => tallies.reduce((total, tally) => total + tally[key], 0)
-    const { mean, p99, max, bytes } = await lag(url)
-    const ms = (value) => `${(value * 1_000).toFixed(1)} ms`
-    lines.push(
-      `| ${number} | ${sum('asked')} | ${sum('failed')} | ${ms(mean)} | ${ms(p99)} | ${ms(max)} | ${(bytes / 2 ** 20).toFixed(0)} MiB |`,
-    )
-    say(lines.at(-1))
-  }
-  return lines
-}
-
-async function behave({ url, reader, until }) {
-  const others = ['/', '/events', `/applications/${application}`, '/feedback', '/status']
-  const tally = { asked: 0, failed: 0 }
-  await pause((reader * 2_000) / readers)
-  for (let n = reader; performance.now() < until; n++) {
-    const path =
-      n % 10 === 0
-        ? others[(n / 10) % others.length]
-        : `/live/rows?app=${application}&since=${Date.now() - 30_000}`
-    const response = await fetch(url + path, { headers: { accept: 'text/html' } }).catch(
-      () => undefined,
-    )
-    await response?.arrayBuffer()
-    tally.asked++
-    if (!response?.ok) tally.failed++
-    await pause(2_000)
-  }
-  return tally
-}
-
-/** The delay of the event loop since the last call, in seconds, and the memory of the process. */
-async function lag(url) {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  const of = (name) => Number(new RegExp(`^${name} ([\\d.e+-]+)`, 'm').exec(text)?.[1])
-  const loop = (name) => of(`nodejs_eventloop_lag_${name}_seconds`)
-  const bytes = of('process_resident_memory_bytes')
-  return { mean: loop('mean'), p99: loop('p99'), max: loop('max'), bytes }
 }
