@@ -14,14 +14,6 @@ t.test('there are at least 40 cases, each with a title of its own', async (t) =>
   for (const { found } of Object.values(flaws)) t.ok(titles.includes(found), found)
 })
 
-t.test('a correct sender passes', async (t) => {
-  const adapter = await startSender(t)
-  const only = 'keeps the id over a retry'
-  const result = await runConformance({ adapter, only })
-  t.match(result, { sender: 'javascript', results: [{ title: only, outcome: 'passed' }] })
-  t.match(printSummary(result), /^javascript: 1 passed, 0 failed, 0 not applicable\.$/)
-})
-
 t.test('what the next visit sends at once is not counted as sent by a closing page', async (t) => {
   const adapter = await startSender(t, { sendsAtStart: true })
   const only = 'sends no more than 64 KiB from a closing page'

@@ -136,6 +136,30 @@ t.test('live counts all matching events of the last minute, and sends them again
   t.notMatch(text, 'id="beside"')
 })
 
+t.test('the columns of a histogram are as high as their lists are long', async (t) => {
+  const { url } = await startReaderPage(t)
+  for (const [query, total] of [
+    ['event=name-0', 20],
+    ['event=name-1&version=2.0', 19],
+    ['user=user-1&event=ui+ANR', 2],
+  ] as const) {
+    const { text } = await view(url, `/events?app=${application}&${query}`)
+    const columns = [
+      ...text.matchAll(/<a href="([^"]*)"\s*>[^<]*<\/a\s*>\s*<td class="num">([\d,]+)/g),
+    ]
+    const filled = columns.filter(([, , count]) => count !== '0')
+    t.equal(
+      filled.reduce((sum, [, , count]) => sum + Number(count), 0),
+      total,
+      query,
+    )
+    for (const [, href = '', count] of filled) {
+      const list = await view(url, `/events${href.replaceAll('&#38;', '&')}`)
+      t.equal(allIn(list.text, />this (device)</g).length, Number(count), href)
+    }
+  }
+})
+
 t.test('the links of a row keep the other filters', async (t) => {
   const { url } = await startReaderPage(t)
   const { text } = await view(url, `/events?app=${application}&event=seen`)

@@ -114,28 +114,6 @@ if (browser !== undefined) {
     t.ok((await tab.evaluate<number>(width)) > 100, 'a long version leaves the name its place')
   })
 
-  t.test('the columns of the histogram are as high as their lists are long', async (t) => {
-    const { url } = await startReaderPage(t)
-    const { tab } = await openTab(t, browser, { url, width: 1280 })
-    for (const query of ['event=crash', 'event=crash&version=4.12.1', 'user=user-3']) {
-      await tab.goto(`${url}/events?app=${application}&${query}`)
-      const heading = await tab.textContent('h2')
-      const rows = await tab.evaluate<[string, number][]>(
-        `[...document.querySelectorAll('.numbers tbody tr')].map((row) =>
-          [row.querySelector('a').href, Number(row.lastElementChild.textContent.replaceAll(',', ''))])`,
-      )
-      const total = rows.reduce((sum, [, count]) => sum + count, 0)
-      t.match(heading?.trim(), new RegExp(`^${total.toLocaleString('en-US')} event`), query)
-      t.ok(total > 0)
-      for (const [href, count] of rows
-        .filter(([, number]) => number > 0 && number <= 50)
-        .slice(0, 6)) {
-        await tab.goto(href)
-        t.equal(await tab.locator('.rows > li').count(), count, href)
-      }
-    }
-  })
-
   t.test('it works with the keyboard alone, and every focus is seen', async (t) => {
     const { url } = await startReaderPage(t)
     const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
