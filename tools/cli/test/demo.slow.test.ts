@@ -6,6 +6,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
 import { inventHistory } from '../src/demo/history.ts'
+import { createIntake } from './in-process.ts'
 import { createIntakeProcess, startIntake } from './services.ts'
 
 t.test('the same seed invents the same past, with the number of events asked for', async (t) => {
@@ -21,11 +22,12 @@ t.test('the same seed invents the same past, with the number of events asked for
 t.test('intake demo against npm start, and its removal', async (t) => {
   const dataDir = createDataDir(t)
   const { clickhouse } = await startStack(t, { dataDir })
-  const intake = createIntakeProcess({ cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } })
+  const operator = { cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } }
+  const intake = createIntake(operator)
   const query = <Row>(sql: string) => clickhouse.query<Row>(sql)
 
   await t.test('what it planted can be found', async (t) => {
-    const sent = await intake(['demo', '--events', '1500', '--days', '2'])
+    const sent = await createIntakeProcess(operator)(['demo', '--events', '1500', '--days', '2'])
     t.match(sent, { code: 0, stdout: /^Sent 1500 log events and \d+ feedback with pictures/ })
     await until('everything is stored', async () => {
       const [row] = await query<{ n: string }>('SELECT count() AS n FROM intake.logs')
