@@ -176,7 +176,7 @@ t.test('a chat form is signed, repeated and queued like the standard one', async
   for (const { headers, body } of received) {
     t.equal(headers.authorization, 'Bearer a-token')
     t.match(JSON.parse(body), {
-      blocks: [{ text: { text: 'com.example.app (9007199254740992)' } }],
+      blocks: [{ text: { text: 'com.example.app (9007199254740993)' } }],
     })
     t.notMatch(body, 'user@example.com')
   }
