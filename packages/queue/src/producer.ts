@@ -46,7 +46,7 @@ export function createFrameProducer(options: { sink: JobSink | RouteFrame; clock
           try {
             await to.ready()
             // An abandoned attempt must not store the frame later, after the caller got an error.
-            if (attempt.isAbandoned) return
+            if (attempt.isAbandoned) throw new Error('the attempt is abandoned')
             holder = to
             return await to.add(id, data)
           } catch (error) {

@@ -43,15 +43,15 @@ export async function orAbort<T>(work: () => Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** An attempt. It must have no effect once it is abandoned. */
+/** An attempt. Once it is abandoned, it must begin nothing, and not resolve without an effect. */
 export interface Attempt {
   isAbandoned: boolean
 }
 
 /**
- * Repeats `attempt` until it resolves. Rejects with the last error if a repeat would not help, or
- * if the deadline leaves no time for one. If the deadline cut the last attempt short, its error is
- * a timeout whose `cause` is the error before.
+ * Repeats `attempt` until one resolves, be it late. Rejects with the last error if a repeat would
+ * not help, or if the deadline leaves no time for one. If the deadline cut the last attempt short,
+ * its error is a timeout whose `cause` is the error before.
  *
  * @param options.what the subject of the error message when an attempt times out
  * @param options.deadline in milliseconds of `clock.now()`
@@ -70,19 +70,26 @@ export async function retryUntil<Result>(
 ): Promise<Result> {
   const { what, deadline, attemptTimeoutMs, pauseMs, isFinal, clock = systemClock } = options
   let lastError: unknown
+  const never = new Promise<never>(() => {})
+  /** Settles when an abandoned attempt resolves: a slow server responds to the first one first. */
+  let late: Promise<Result> = never
   for (;;) {
     const remainingMs = deadline - clock.now()
     // A pause may last longer than planned, so this can also happen after an attempt.
     if (remainingMs <= 0) throw lastError ?? new Error(`${what}: the deadline has passed`)
     const state: Attempt = { isAbandoned: false }
+    const work = attempt(state)
     try {
-      return await withTimeout(attempt(state), Math.min(attemptTimeoutMs, remainingMs), what, clock)
+      const first = Promise.race([late, work])
+      return await withTimeout(first, Math.min(attemptTimeoutMs, remainingMs), what, clock)
     } catch (error) {
-      state.isAbandoned = true
+      late = Promise.race([late, work.catch(() => never)])
       const isCut = error instanceof TimeoutError && remainingMs < attemptTimeoutMs
       if (isCut && lastError !== undefined) error.cause = lastError
       if (isFinal?.(error) || clock.now() + pauseMs >= deadline) throw error
       lastError = error
+    } finally {
+      state.isAbandoned = true
     }
     await pause(pauseMs, { clock })
   }
