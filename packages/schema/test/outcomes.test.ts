@@ -59,6 +59,13 @@ t.test('the watermark never goes back', async (t) => {
   ])
 })
 
+t.test('a watermark of a time when the clocks were ahead is not shown', async (t) => {
+  const visible_until = new Date(Date.now() + 3_600_000).toISOString()
+  await insert('watermark', { kind: 'feedback', visible_until })
+  const sql = `SELECT count() AS n FROM intake.watermark WHERE visible_until > now64(3, 'UTC')`
+  t.same(await clickhouse.query(sql), [{ n: 0 }])
+})
+
 t.test('what may have been left out by a rule is not missing', async (t) => {
   const devices = Array.from({ length: 4 }, () => randomUUID())
   const [ruled, otherApplication, otherKey, ruledForAll] = devices as [

@@ -31,6 +31,8 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
+/** After the start of the first worker a watermark is stored, and has been read. */
+const watermarkShownMs = 60_000
 /** A loop that takes none of the waiting frames for so long is stuck; no healthy one does. */
 const stuckMs = 60_000
 
@@ -156,7 +158,7 @@ function queueChecks({ backlogs, activity }: Watched): Checks {
   }
 }
 
-function storedChecks({ stored, watermark }: Watched): Checks {
+function storedChecks({ stored, watermark, uptimeMs = () => performance.now() }: Watched): Checks {
   return {
     dead_letters() {
       const { deadLetters } = stored.state() ?? {}
@@ -166,8 +168,11 @@ function storedChecks({ stored, watermark }: Watched): Checks {
     },
     watermark() {
       const lateMs = watermark.lateMs()
-      if (lateMs < watermarkLateMs) return undefined
-      return `not stored for ${seconds(lateMs / 1_000)}`
+      if (lateMs >= watermarkLateMs) return `not stored for ${seconds(lateMs / 1_000)}`
+      const { visibleUntil } = stored.state() ?? {}
+      if (visibleUntil === undefined || uptimeMs() < watermarkShownMs) return undefined
+      const missing = recordKinds.filter((kind) => visibleUntil[kind] === undefined)
+      return joinDetails(missing.map((kind) => `that of ${kind} is ahead of the clock, or missing`))
     },
   }
 }

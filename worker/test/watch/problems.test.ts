@@ -15,6 +15,7 @@ interface Situation {
   unreadable?: ClickHouseError
   refusing?: QueueName[]
   lateMs?: number
+  visibleUntil?: StoredState['visibleUntil']
   letters?: number
   isLost?: boolean
   redis?: string
@@ -48,7 +49,9 @@ const idle: Activity = {
 
 function problemsIn(situation: Situation) {
   const { logs, activity, unreadable, refusing = [], lateMs = 0, letters = 0 } = situation
-  const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil: {} }
+  const time = '2026-11-30T12:00:00Z'
+  const { visibleUntil = { logs: time, feedback: time } } = situation
+  const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil }
   const problems = startWorkerProblems({
     uptimeMs: () => situation.uptimeMs ?? 60_000,
     redisConnection: () => situation.redis,
@@ -156,6 +159,12 @@ const cases: [what: string, Situation, ...problems: string[]][] = [
     'backlog: logs: 30 rows wait; paused',
   ],
   ['the watermark is not advancing', { lateMs: 9_000 }, 'watermark: not stored for 9 s'],
+  [
+    'the watermark is not shown',
+    { visibleUntil: { logs: '2026-11-30T12:00:00Z' } },
+    'watermark: that of feedback is ahead of the clock, or missing',
+  ],
+  ['no watermark was read yet', { visibleUntil: {}, uptimeMs: 30_000 }],
   [
     'the loop takes nothing',
     stuck,
