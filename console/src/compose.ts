@@ -212,7 +212,8 @@ function openWebhooks(
     onFailed: (detail: string) => problems.note('webhook_fails', detail),
   }
   owner.own(startAlertWebhook(shared))
-  owner.own(startFeedbackWebhook({ ...shared, metrics: registry }))
+  const { requireSame } = watch
+  owner.own(startFeedbackWebhook({ ...shared, requireSame, metrics: registry }))
 }
 
 function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
@@ -229,9 +230,13 @@ function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
   }
   const alerts = createAlertStore({ redis })
   const reader = createReader(context, readTimeoutMs, 1)
+  const run = createAlertRun({ alerts, reader, store, sink, onError })
   owner.own(
     startAlerts({
-      run: createAlertRun({ alerts, reader, store, sink, onError }),
+      async run() {
+        await watch.requireSame()
+        await run()
+      },
       takeTurn: async (ms) =>
         (await redis.set('{intake}:alerts:turn', process.pid, 'PX', ms, 'NX')) !== null,
       onError,

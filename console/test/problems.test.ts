@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import { createMetrics } from '@intake/runtime/process'
+import { requireSameInstallation } from '@intake/schema'
 import { logTo } from '@intake/test-kit/log-to'
 import { startConsoleProblems } from '../src/watch/problems.ts'
 
@@ -10,12 +11,14 @@ function problemsIn(options: {
   redis?: string
   reports?: string
   reading?: unknown
+  marks?: unknown
   hasReader?: boolean
 }) {
   const problems = startConsoleProblems({
     redisConnection: () => options.redis,
     reported: { failure: () => options.reports },
     stored: { error: () => options.reading },
+    installation: { error: () => options.marks },
     hasReader: options.hasReader ?? true,
     log: logTo(() => {}),
     metrics: createMetrics(),
@@ -43,4 +46,13 @@ t.test('a reader who may not read is a problem; one that is away is not', async 
   t.match(problemsIn({ reading: failed('operator') }), [{ code: 'page_fails', detail }])
   t.same(problemsIn({ reading: failed('retry') }), [])
   t.same(problemsIn({ reading: failed('operator'), hasReader: false }), [])
+})
+
+t.test('Redis and ClickHouse of different installations degrade the console', async (t) => {
+  const clickhouse = { query: async <Row>() => [{ id: 'one' }] as Row[] }
+  await requireSameInstallation('one', clickhouse)
+  await requireSameInstallation(null, clickhouse)
+  const marks = await requireSameInstallation('another', clickhouse).catch((error: Error) => error)
+  t.match(problemsIn({ marks }), [{ code: 'configuration', state: 'degraded' }])
+  t.same(problemsIn({ marks: failed('retry') }), [])
 })

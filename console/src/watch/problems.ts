@@ -1,6 +1,7 @@
 import { ClickHouseError, describeError } from '@intake/clickhouse'
-import { separateStart, startProblems, type Problems } from '@intake/health'
+import { separateStart, startProblems, type PolledCheck, type Problems } from '@intake/health'
 import type { StoredStateMonitor } from '@intake/records'
+import { DifferentInstallations } from '@intake/schema'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { Reported } from './reported.ts'
 
@@ -16,6 +17,7 @@ export function startConsoleProblems(options: {
   /** Its failure shows that Redis hangs, which does not close the connection. */
   reported: Pick<Reported, 'failure'>
   stored: Pick<StoredStateMonitor, 'error'>
+  installation: Pick<PolledCheck, 'error'>
   /** Whether PAGE_CLICKHOUSE_URL is set. If it is, a failed read is a problem. */
   hasReader: boolean
   log: Logger
@@ -23,7 +25,8 @@ export function startConsoleProblems(options: {
   /** How long the process has been running; default: that of this process. */
   uptimeMs?: () => number
 }): ConsoleProblems {
-  const { redisConnection, reported, stored, hasReader, log, metrics, uptimeMs } = options
+  const { redisConnection, reported, stored, installation, hasReader, log, metrics, uptimeMs } =
+    options
   const { starting, lasting } = separateStart(
     () => redisConnection() ?? reported.failure(),
     uptimeMs,
@@ -32,6 +35,10 @@ export function startConsoleProblems(options: {
     checks: {
       process_ends: starting,
       redis_connection: lasting,
+      configuration() {
+        const error = installation.error()
+        return error instanceof DifferentInstallations ? error.message : undefined
+      },
       page_fails() {
         const error = stored.error()
         if (!hasReader || !(error instanceof ClickHouseError) || error.kind !== 'operator')
@@ -40,7 +47,7 @@ export function startConsoleProblems(options: {
       },
     },
     noted: notedCodes,
-    states: { redis_connection: 'degraded' },
+    states: { redis_connection: 'degraded', configuration: 'degraded' },
     log,
     metrics,
   })

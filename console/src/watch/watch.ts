@@ -1,10 +1,12 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { ConsoleConfig, digestShared } from '@intake/config'
+import { pollCheck } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { createBacklogReader, startBacklogMonitor, type BacklogMonitor } from '@intake/queue'
 import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
 import {
   createConnectionCheck,
+  readInstallation,
   readReports,
   startPresence,
   whileConnected,
@@ -12,6 +14,7 @@ import {
 } from '@intake/redis'
 import { limitRepeats, type Owner } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
+import { requireSameInstallation } from '@intake/schema'
 import { startConsoleProblems, type ConsoleProblems } from './problems.ts'
 import { startReported, type Reported } from './reported.ts'
 
@@ -21,6 +24,8 @@ export interface Watch {
   stored: StoredStateMonitor
   reported: Reported
   problems: ConsoleProblems
+  /** Rejects if Redis and ClickHouse are known to belong to different installations. */
+  requireSame: () => Promise<void>
 }
 
 /**
@@ -33,12 +38,14 @@ export function startWatch(options: {
   log: Logger
   owner: Owner
   redis: Redis
+  clickhouse: ClickHouse
   reader: ClickHouse
   registry: Registry
   onQueueError: (error: unknown) => void
   onFeedback: (oldestMs: number) => void
 }): Watch {
-  const { config, log, owner, redis, reader, registry, onQueueError: onError, onFeedback } = options
+  const { config, log, owner, redis, clickhouse, reader, registry } = options
+  const { onQueueError: onError, onFeedback } = options
   const { own } = owner
   const readBacklogs = whileConnected(redis, createBacklogReader({ redis }))
   const backlogs = own(startBacklogMonitor({ readBacklogs, onError }))
@@ -61,8 +68,14 @@ export function startWatch(options: {
   own(startPresence({ redis, service: 'console', settings, onError }))
   const read = whileConnected(redis, () => readReports(redis))
   const reported = own(startReported({ read, onFeedback, onError }))
+  const readMark = whileConnected(redis, () => readInstallation(redis))
+  const requireSame = async () => requireSameInstallation(await readMark(), clickhouse)
+  const installation = own(
+    pollCheck({ what: 'the marks', check: requireSame, intervalMs: 5_000, timeoutMs: 3_000 }),
+  )
   const problems = own(
     startConsoleProblems({
+      installation,
       redisConnection: createConnectionCheck(redis),
       reported,
       stored,
@@ -71,5 +84,5 @@ export function startWatch(options: {
       metrics: registry,
     }),
   )
-  return { backlogs, stored, reported, problems }
+  return { backlogs, stored, reported, problems, requireSame }
 }

@@ -17,11 +17,20 @@ export const createWebhookMetrics = (registry: Registry) =>
     outcomes: ['delivered', 'failed', 'given_up', 'erased', 'no_receiver'],
   })
 
-/** Sends a request for each feedback that workers announce, as the view shows it then. */
+/**
+ * Sends a request for each feedback that workers announce, as the view shows it then.
+ *
+ * @param options.requireSame rejects if the feedback is stored elsewhere: it is then not erased
+ */
 export function startFeedbackWebhook(
-  options: WebhookOptions & { metrics: Registry; delaysMs?: readonly number[] },
+  options: WebhookOptions & {
+    requireSame: () => Promise<void>
+    metrics: Registry
+    delaysMs?: readonly number[]
+  },
 ): { close(): Promise<void> } {
-  const { reader, pageUrl, metrics, delaysMs = feedbackWebhook.retryDelaysMs } = options
+  const { reader, pageUrl, requireSame, metrics } = options
+  const { delaysMs = feedbackWebhook.retryDelaysMs } = options
   const count = createWebhookMetrics(metrics)
   return startWebhook({
     ...options,
@@ -35,6 +44,7 @@ export function startFeedbackWebhook(
       if (feedback === undefined) {
         if (attempt < invisibleAttemptsMax)
           throw new NotVisibleError('the feedback is not visible yet')
+        await requireSame()
         count('erased')
         return undefined
       }

@@ -55,6 +55,7 @@ async function start(
     receivers: Omit<WebhookReceiver, 'secret'>[]
     delaysMs?: number[]
     rows?: (id: string) => object[]
+    requireSame?: () => Promise<void>
   },
 ) {
   const redis = openRedis(t, redisServer)
@@ -85,6 +86,7 @@ async function start(
     log: logTo((line) => void lines.push(line)),
     onError: () => {},
     onFailed: (detail) => void failed.push(detail),
+    requireSame: options.requireSame ?? (async () => {}),
     ...(options.delaysMs && { delaysMs: options.delaysMs }),
   })
   const retryDelaysMs = options.delaysMs ?? feedbackWebhook.retryDelaysMs
@@ -239,6 +241,26 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
   })
   t.same(signedIds(t, received), [idOf(2)])
   t.same(failed, [], 'neither is a problem of the receiver')
+})
+
+t.test('what the ClickHouse of another installation does not show is not erased', async (t) => {
+  const { url, received } = await startReceiver(t)
+  let isOther = true
+  let asked = 0
+  const { webhook } = await start(t, {
+    receivers: [{ url }],
+    delaysMs: [1, 1, 1, 1],
+    rows: (id) =>
+      isOther ? [] : [{ id, time: '2026-11-21 03:00:00.123', received_at: '', text: 'late' }],
+    async requireSame() {
+      asked++
+      isOther = false
+      throw new Error('this Redis and this ClickHouse belong to different installations')
+    },
+  })
+  await webhook.announce([idOf(1)])
+  await until('it is delivered', () => received.length > 0)
+  t.equal(asked, 1)
 })
 
 t.test('ClickHouse that does not respond is no problem of the receiver', async (t) => {

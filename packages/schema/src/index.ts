@@ -14,7 +14,7 @@ export { functionStatements } from './definitions/functions.ts'
 export * from './inspect/inspect.ts'
 export { findMissingTables } from './inspect/schema.ts'
 export { findZoneViolations } from './inspect/settings.ts'
-export { readInstallation, writeInstallation } from './installation.ts'
+export * from './installation.ts'
 export { migrate, repairViews } from './migrate.ts'
 export { type Migration } from './migrations/index.ts'
 export {

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { createWaitingEntries, type JournalEntry } from '@intake/access'
-import type { Redis } from '@intake/redis'
+import type { ClickHouse } from '@intake/clickhouse'
+import { readInstallation, type Redis } from '@intake/redis'
 
 const storeTimeoutMs = 3_000
 
@@ -38,7 +39,12 @@ export function noteOnce(note: () => Promise<void>): () => Promise<void> {
 export async function storeEntries(redis: Redis): Promise<void> {
   const { withClickHouse } = await import('./clickhouse.ts')
   const { moveToJournal } = await import('@intake/records')
+  const { requireSameInstallation } = await import('@intake/schema')
   const waiting = createWaitingEntries({ redis })
   const signal = AbortSignal.timeout(storeTimeoutMs)
-  await withClickHouse((store) => moveToJournal({ waiting, store, signal })).catch(() => {})
+  const move = async (store: ClickHouse) => {
+    await requireSameInstallation(await readInstallation(redis), store)
+    await moveToJournal({ waiting, store, signal })
+  }
+  await withClickHouse(move, { requestTimeoutMs: storeTimeoutMs }).catch(() => {})
 }

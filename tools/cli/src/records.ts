@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import type { RecordServices } from '@intake/records'
 import { readInstallation } from '@intake/redis'
+import { requireSameInstallation } from '@intake/schema'
 import { withClickHouse } from './clickhouse.ts'
 import { UsageError } from './endpoints.ts'
 import { openRedis } from './with-redis.ts'
@@ -21,7 +22,10 @@ export function withRecords<T>(
     const { redis, ask } = await openRedis()
     try {
       const installation = await ask(readInstallation(redis)).catch((error: Error) => error)
-      if (typeof installation === 'string') return await work({ clickhouse, redis, installation })
+      if (typeof installation === 'string') {
+        await requireSameInstallation(installation, clickhouse)
+        return await work({ clickhouse, redis, installation })
+      }
       const failure = installation ?? new UsageError('Redis belongs to no installation.')
       if (withoutRedis === undefined) throw failure
       return await withoutRedis(clickhouse, failure)

@@ -5,7 +5,7 @@ import { createWaitingEntries, journalActions } from '@intake/access'
 import { moveToJournal } from '@intake/records'
 import { logsOf, logRow, startServices, user, withoutPause } from './services.ts'
 
-const { reject, clickhouse, dataDir, insert, intake, keys } = await startServices(t)
+const { reject, clickhouse, dataDir, insert, intake, keys, number } = await startServices(t)
 
 interface Entry {
   id: string
@@ -140,4 +140,18 @@ t.test('what is refused is not in the journal', async (t) => {
   )
   for (const _ of [1, 2]) await run(lake)
   t.same((await actions()).slice(before.length), ['records-exported'], 'only what was exported')
+})
+
+t.test('with Redis of another installation nothing is erased or moved', async (t) => {
+  const person = user()
+  await insert('logs', logsOf(person, 1))
+  const mark = (await keys.get('{intake}:installation'))!
+  await keys.set('{intake}:installation', 'another')
+  t.teardown(() => keys.set('{intake}:installation', mark))
+  const refused = await intake(['user', 'erase', person, '--yes'])
+  t.match(refused, { code: 1, stderr: /belong to different installations/ })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${person}'`), 1)
+  await run(['keys', 'create', '--name', 'theirs', '--bundle', 'com.example.theirs'])
+  const waiting = await createWaitingEntries({ redis: keys }).peek(9)
+  t.match(waiting.at(-1), /key-created/, 'its entry waits for a worker of that installation')
 })
