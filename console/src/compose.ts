@@ -23,7 +23,7 @@ import { createAlertStore } from '@intake/access'
 import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
 import { startAlertWebhook } from './alerts/alert-webhook.ts'
-import { createAlertRun, startAlerts } from './alerts/alerts.ts'
+import { createAlertRun, createTurn, startAlerts } from './alerts/alerts.ts'
 import { registerCountMetrics, startCounts } from './counts.ts'
 import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
@@ -237,8 +237,7 @@ function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
         await watch.requireSame()
         await run()
       },
-      takeTurn: async (ms) =>
-        (await redis.set('{intake}:alerts:turn', process.pid, 'PX', ms, 'NX')) !== null,
+      takeTurn: createTurn(redis),
       onError,
     }),
   )

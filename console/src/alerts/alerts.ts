@@ -1,6 +1,7 @@
 import type { AlertStore } from '@intake/access'
 import { insertLines, type ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
+import type { Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { isDue, readChanges, removalOf, rowOf } from './changes.ts'
 import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
@@ -71,6 +72,20 @@ export function createAlertRun(options: {
       if (listed.alerts.length > 0 || listed.unreadable.length > 0) throw error
     })
   }
+}
+
+const turnKey = '{intake}:alerts:turn'
+
+/**
+ * Returns `takeTurn` of `startAlerts`. Does not rely on the expiry of the key alone: after the clock
+ * of Redis stepped back, the key lives for as long as the step.
+ */
+export const createTurn = (redis: Redis) => async (ms: number) => {
+  const now = Date.now()
+  const takenAt = await redis.set(turnKey, now, 'PX', ms, 'NX', 'GET')
+  if (takenAt === null) return true
+  if (Math.abs(now - Number(takenAt)) <= ms) return false
+  return (await redis.set(turnKey, now, 'PX', ms)) === 'OK'
 }
 
 /**

@@ -30,9 +30,11 @@ export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
       return Promise.all(
         counted.map(async ({ name, amount, windowMs }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
-          // A damaged count, or one without an expiry, would never recover by itself, so it is
-          // replaced. Throwing its error would also fail the other counts of this call.
-          if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
+          // A damaged count, or one without an expiry, would never recover by itself, one from before
+          // the clock of Redis stepped back only late, so it is replaced. Throwing its error would
+          // also fail the other counts of this call.
+          const hasEnd = Number(msLeft) >= 0 && Number(msLeft) <= windowMs
+          if (error === null ? !hasEnd : isDamaged(error)) {
             await redis.set(sharedCountKey(name), amount, 'PX', windowMs)
             return { total: amount, msLeft: windowMs }
           }

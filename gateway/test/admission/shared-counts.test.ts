@@ -17,6 +17,10 @@ t.test('a count that is damaged begins anew, and harms no other API key', async 
     ['a fraction', () => redis.set(key, '1.5')],
     ['the largest number', () => redis.set(key, '9223372036854775807', 'PX', windowMs)],
     ['a count that never ends', () => redis.set(key, '1000000')],
+    [
+      'an hour that the clock of Redis stepped back',
+      () => redis.set(key, '9', 'PX', 60 * windowMs),
+    ],
     ['another type', () => redis.hset(key, 'a', 'b')],
   ]
   for (const [index, [name, damage]] of plant.entries()) {

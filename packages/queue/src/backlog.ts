@@ -76,7 +76,14 @@ const weighedFrames = 10
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
-if ARGV[1] ~= '0' and not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return false end
+local time = redis.call('TIME')
+if ARGV[1] ~= '0' then
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local taken = redis.call('SET', KEYS[2], now, 'NX', 'GET', 'PX', ARGV[1])
+  -- After a step back of the clock, the key would live for as long as the step.
+  if taken and tonumber(taken) <= now then return false end
+  if taken then redis.call('SET', KEYS[2], now, 'PX', ARGV[1]) end
+end
 local framesMax = tonumber(ARGV[2])
 local function measure(first)
   local lengths, timed, rows, bytes, oldest, memory = {}, 0, 0, 0, '', 0
@@ -129,7 +136,7 @@ local function measure(first)
   end
   return {lengths, timed, rows, bytes, oldest, memory, redis.call('HEXISTS', state, 'paused')}
 end
-local reply = {redis.call('TIME'), redis.call('SMEMBERS', KEYS[3])}
+local reply = {time, redis.call('SMEMBERS', KEYS[3])}
 for first = 4, #KEYS, ${jobLists.length + jobSets.length + 1} do reply[#reply + 1] = measure(first) end
 return reply
 `

@@ -142,6 +142,10 @@ t.test('one process reads in each turn', async (t) => {
   t.ok(await read(), 'without a turn')
   await redis.pexpire(turnKey, 0)
   t.ok(await read({ turnMs: hourMs }))
+  await redis.set(turnKey, Date.now() + 24 * hourMs, 'PX', 24 * hourMs)
+  t.ok(await read({ turnMs: hourMs }), 'the clock of Redis stepped back by a day')
+  t.equal(await read({ turnMs: hourMs }), undefined)
+  t.ok((await redis.pttl(turnKey)) <= hourMs)
 })
 
 t.test('nothing is read from a Redis that has lost its data', async (t) => {

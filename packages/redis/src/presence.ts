@@ -111,7 +111,9 @@ async function readMembers(redis: Redis) {
   const found = flat.flatMap((member, at) =>
     at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],
   )
-  return { nowMs: Number(seconds) * 1_000 + Number(microseconds) / 1_000, found }
+  const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
+  // One in the future is of a time when the clock of Redis was ahead.
+  return { nowMs, found: found.filter(({ lastMs }) => lastMs < nowMs + silentMs) }
 }
 
 export async function readPresence(

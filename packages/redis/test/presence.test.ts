@@ -56,6 +56,7 @@ t.test('one that is silent has stopped, and is shown for an hour', async (t) => 
   const killedAt = ago(60)
   await redis.zadd('{intake}:processes', ago(2), 'gateway:a', killedAt, 'gateway:b')
   await redis.zadd('{intake}:processes', ago(3_700), 'gateway:c', ago(5), 'worker:d')
+  await redis.zadd('{intake}:processes', ago(-3_600), 'worker:e')
   t.same(await read(), {
     gateway: { reporting: 1, stopped: 1, stoppedAtMs: killedAt, urls: [] },
     worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined, urls: [] },
@@ -63,7 +64,7 @@ t.test('one that is silent has stopped, and is shown for an hour', async (t) => 
   const presence = startPresence({ redis, service: 'worker', settings, onError })
   await until(
     'a report removes old ones',
-    async () => (await redis.zcard('{intake}:processes')) === 5,
+    async () => (await redis.zcard('{intake}:processes')) === 6,
   )
   t.equal(await redis.zscore('{intake}:processes', 'gateway:c'), null)
   await presence.close()
@@ -98,6 +99,7 @@ t.test('settings that are damaged are left out', async (t) => {
 t.test('a worker is read with its latest text only, until it ends or is silent', async (t) => {
   await redis.del('{intake}:processes')
   await redis.zadd('{intake}:processes', Date.now() - 16_000, 'report:a of a killed one')
+  await redis.zadd('{intake}:processes', Date.now() + 3_600_000, 'report:b of a clock ahead')
   let text = 'first line\nsecond'
   const report = () => text
   const start = () => startPresence({ redis, service: 'worker', settings, report, onError })

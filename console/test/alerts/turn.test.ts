@@ -1,0 +1,26 @@
+import t from 'tap'
+import { openRedis } from '@intake/test-kit/open-redis'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { createTurn } from '../../src/alerts/alerts.ts'
+
+const redis = openRedis(t, await ownRedis(t))
+const take = createTurn(redis)
+const hourMs = 3_600_000
+
+t.test('one console at a time has the turn', async (t) => {
+  t.equal(await take(hourMs), true)
+  t.equal(await take(hourMs), false)
+  await redis.del('{intake}:alerts:turn')
+  t.equal(await take(hourMs), true)
+})
+
+t.test('a turn ends in time when the clock of Redis has stepped back', async (t) => {
+  // The key of a turn of a minute then lives for an hour, or for a day.
+  await redis.set('{intake}:alerts:turn', Date.now() - 61_000, 'PX', hourMs)
+  t.equal(await take(60_000), true)
+  t.equal(await take(60_000), false)
+  t.ok((await redis.pttl('{intake}:alerts:turn')) <= 60_000)
+  // The clock of the console was wrong, too.
+  await redis.set('{intake}:alerts:turn', Date.now() + 24 * hourMs, 'PX', 24 * hourMs)
+  t.equal(await take(60_000), true)
+})
