@@ -20,11 +20,16 @@ export function infoField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
 }
 
+/** Of a transaction in which Redis refused a command, its error says only that it was discarded. */
+function throwFirst(error: Error & { previousErrors?: Error[] }): never {
+  throw error.previousErrors?.[0] ?? error
+}
+
 /** Resolves to the reply, or the error, of each command. */
 export async function execEach(
   transaction: ChainableCommander,
 ): Promise<[error: Error | null, reply: unknown][]> {
-  const replies = await transaction.exec()
+  const replies = await transaction.exec().catch(throwFirst)
   if (replies === null) throw new Error('Redis has discarded the transaction')
   return replies
 }

@@ -41,3 +41,13 @@ t.test('another type under the names of the keys and the policy is named', async
     { state: 'down', detail: /^The policy cannot be read: WRONGTYPE/ },
   ])
 })
+
+t.test('a Redis that refuses to read them has not lost its data', async (t) => {
+  const [, maxmemory] = (await redis.config('GET', 'maxmemory')) as string[]
+  await redis.config('SET', 'maxmemory', '1')
+  t.teardown(() => redis.config('SET', 'maxmemory', maxmemory!))
+  const found = await examineRedis(server.url, { assertsDurability: true, replicasMin: 0 })
+  t.match(found.findings, [
+    { code: 'redis_connection', detail: /^Redis uses all of its memory: raise its maxmemory/ },
+  ])
+})

@@ -1,5 +1,5 @@
 import { createApiKeyStore, createPolicyStore, type StoredPolicy } from '@intake/access'
-import { ReplyError, type Redis } from '@intake/redis'
+import { isDamaged, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const restore =
@@ -28,8 +28,8 @@ async function examine(what: string, read: () => Promise<string[]>): Promise<Fin
     // setting that it describes.
     return (await read()).map((name) => degraded(unreadable(`${name} cannot be read`)))
   } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    return [unreadable(`${what} cannot be read: ${(error as Error).message}`)]
+    if (!(error instanceof Error && isDamaged(error))) throw error
+    return [unreadable(`${what} cannot be read: ${error.message}`)]
   }
 }
 
