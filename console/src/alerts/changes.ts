@@ -21,10 +21,17 @@ const graceMs = 4 * minuteMs
 const periodMs = ({ minutes }: Pick<Alert, 'minutes'>) =>
   Math.max(minuteMs, minutes * partOfWindow * minuteMs)
 
-/** Whether an alert must be evaluated; half a minute before its time counts as its time. */
-export const isDue = (alert: Alert, last: AlertChange | undefined, nowMs: number): boolean =>
+/**
+ * Whether an alert must be evaluated: half a minute before its time counts as its time, and so does
+ * an evaluation in the future, of a time when the clock of ClickHouse was ahead.
+ */
+export const isDue = (
+  alert: Pick<Alert, 'minutes'>,
+  last: Pick<AlertChange, 'evaluated_at'> | undefined,
+  nowMs: number,
+): boolean =>
   last === undefined ||
-  nowMs - Date.parse(isoTime(last.evaluated_at)) >= periodMs(alert) - minuteMs / 2
+  Math.abs(nowMs - Date.parse(isoTime(last.evaluated_at))) >= periodMs(alert) - minuteMs / 2
 
 /** Reads the last change of each alert that was not removed, and what was told since `toldSince`. */
 export async function readChanges(

@@ -2,6 +2,7 @@ import t from 'tap'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTurn } from '../../src/alerts/alerts.ts'
+import { isDue } from '../../src/alerts/changes.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 const take = createTurn(redis)
@@ -23,4 +24,10 @@ t.test('a turn ends in time when the clock of Redis has stepped back', async (t)
   // The clock of the console was wrong, too.
   await redis.set('{intake}:alerts:turn', Date.now() + 24 * hourMs, 'PX', 24 * hourMs)
   t.equal(await take(60_000), true)
+})
+
+t.test('an alert is due when its evaluation is long ago, or in the future', async (t) => {
+  const last = { evaluated_at: '2026-11-30 12:00:00.000' }
+  const isDueAt = (time: string) => isDue({ minutes: 5 }, last, Date.parse(`2026-11-30T${time}Z`))
+  t.same(['11:00:00', '12:00:20', '12:00:40'].map(isDueAt), [true, false, true])
 })
