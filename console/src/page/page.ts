@@ -25,7 +25,7 @@ import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
 import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
-import { awayTimeoutMs, isAway, unlessClickHouseFails } from './without-clickhouse.ts'
+import { awayTimeoutMs, isAway, isRefused, unlessClickHouseFails } from './without-clickhouse.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/document.ts'
 import { readHeader, type WorkerState } from './worker-state.ts'
@@ -157,13 +157,10 @@ function send(reply: FastifyReply, made: Html | CsvFile): FastifyReply {
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?').slice(1).join('?'))
 
-/** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
-const refused: ReadonlySet<unknown> = new Set([497, 516])
-
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
-    const message = refused.has(error.code)
+    const message = isRefused(error)
       ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
       : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
     return { statusCode: 503, message }

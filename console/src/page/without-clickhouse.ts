@@ -22,20 +22,23 @@ export async function unlessClickHouseFails<Data>(
   }
 }
 
+/** Whether the user may not read the views, or the credentials are wrong. */
+export const isRefused = ({ code }: ClickHouseError): boolean => code === 497 || code === 516
+
 export type ViewParts = ReturnType<typeof createViewParts>
 
 export function createViewParts() {
   let read = 0
   let failure: ClickHouseError | undefined
   return {
-    /** Resolves to `otherwise` if ClickHouse fails. What resolves to undefined has read nothing. */
+    /** Resolves to `otherwise` if ClickHouse fails, but does not refuse. What resolves to undefined has read nothing. */
     async orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
       try {
         const data = await reading
         if (data !== undefined) read += 1
         return data
       } catch (error) {
-        if (!(error instanceof ClickHouseError)) throw error
+        if (!(error instanceof ClickHouseError) || isRefused(error)) throw error
         failure ??= error
         return otherwise
       }

@@ -90,16 +90,25 @@ t.test('names of a megabyte leave every view small, and are no links', async (t)
   }
 })
 
+const failing = (failure: ClickHouseError): Parameters<typeof startReaderPage>[1] => ({
+  reader: {
+    query: (sql, params) =>
+      /FROM intake\.(hours|device_hours|outcomes)\b/.test(sql)
+        ? Promise.reject(failure)
+        : reader.query(sql, params),
+    lines: (sql, params) => reader.lines(sql, params),
+  },
+})
+
+t.test('a view of which ClickHouse refuses a part says so', async (t) => {
+  const refusal = new ClickHouseError('no grant', { kind: 'operator', code: 497 })
+  const { url } = await startReaderPage(t, failing(refusal))
+  t.match(await view(url, '/'), { status: 503, text: 'who may read the views' })
+})
+
 t.test('a view without the counts that ClickHouse cannot make says so', async (t) => {
-  const { url } = await startReaderPage(t, {
-    reader: {
-      query: (sql, params) =>
-        /FROM intake\.(hours|device_hours|outcomes)\b/.test(sql)
-          ? Promise.reject(new ClickHouseError('too much', { kind: 'split', code: 241 }))
-          : reader.query(sql, params),
-      lines: (sql, params) => reader.lines(sql, params),
-    },
-  })
+  const tooMuch = new ClickHouseError('too much', { kind: 'split', code: 241 })
+  const { url } = await startReaderPage(t, failing(tooMuch))
   const { status, text } = await view(url, '/')
   t.equal(status, 200)
   t.match(text, 'Some parts could not be counted')

@@ -43,7 +43,7 @@ t.test('another type under the names of the keys and the policy is named', async
 })
 
 t.test('a Redis that refuses to read them has not lost its data', async (t) => {
-  const [, maxmemory] = (await redis.config('GET', 'maxmemory')) as string[]
+  const [, maxmemory] = await redis.config('GET', 'maxmemory')
   await redis.config('SET', 'maxmemory', '1')
   t.teardown(() => redis.config('SET', 'maxmemory', maxmemory!))
   const found = await examineRedis(server.url, { assertsDurability: true, replicasMin: 0 })
