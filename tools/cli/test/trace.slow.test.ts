@@ -274,7 +274,7 @@ t.test('without a server of a cluster, commands name it, and trace asks the tabl
   })
   t.teardown(() => cluster.close())
   const redis = openRedis(t, cluster)
-  await claimInstallation(redis, 'one')
+  await claimInstallation(redis, (await keys.get('{intake}:installation'))!)
   for (const shard of [1, 2]) await registerShard(redis, shard)
   const lost = await cluster.primaryOf(shardPrefix(1))
   t.not(lost, await cluster.primaryOf(shardPrefix(0)))
