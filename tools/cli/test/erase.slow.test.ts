@@ -385,21 +385,31 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
 })
 
 t.test('what is repeated long after an erasure is erased by the next one', async (t) => {
-  const victim = user()
+  const [victim, other] = [user(), user()]
+  t.match(await erase('user', 'erase', victim), { complete: true })
   const mine = logsOf(victim, 2)
-  await insert('logs', mine)
-  await clickhouse.insertSelect(
-    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, ver, is_deleted)
-     SELECT bundle_identifier, time, id, device_uuid, now64(3, 'UTC') - toIntervalDay(9), 18446744073709551615, 1
-     FROM intake.logs_raw WHERE unique_user_id = {victim:String}`,
-    { victim },
-  )
-  t.match(await erase('user', 'erase', victim), {
+  const [theirs] = logsOf(other, 1)
+  const hidden = { ...theirs, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
+  const feedback = feedbackRow({ unique_user_id: victim })
+  const key = `feedback/${feedback.time.slice(0, 10).replaceAll('-', '/')}/${feedback.id}/1-${pictureSha}.png`
+  for (const { id, time, bundle_identifier, device_uuid } of [...mine, theirs!, feedback]) {
+    const table = id === feedback.id ? 'feedback_raw' : 'logs_raw'
+    await clickhouse.command(
+      `INSERT INTO intake.${table} (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
+       VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', now64(3, 'UTC') - toIntervalDay(9), 18446744073709551615, 1)`,
+    )
+  }
+  for (const rows of [[...mine, theirs!], [hidden]]) await insert('logs', rows)
+  await reject({ ...feedback, attachments: [await putPicture(key)] }, { table: 'feedback' })
+  t.match(await erase('user', 'erase', victim, '--wait', '2'), {
     complete: true,
-    tombstones: { logs: 2 },
-    rowsDeleted: 2,
+    tombstones: { logs: 2, deadLetters: 1 },
+    rowsDeleted: 4,
+    objectsDeleted: 1,
   })
   t.equal(await rawRows(victim), 0)
+  t.equal(await rawRows(other), 1)
+  t.equal(await objects.get(key), undefined)
 })
 
 t.test('an erasure that was killed before ClickHouse rewrites parts is completed', async (t) => {

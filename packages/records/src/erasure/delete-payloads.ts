@@ -54,14 +54,14 @@ const erased = (table: ErasedTable, range: string, since: Date | undefined) => {
   return table === owner ? `ver < ${tombstoneVer} AND ${isErased}` : isErased
 }
 
-/** A version is hidden if the visible one of its record belongs to another subject. */
+/** A version is hidden if another subject's is visible, or would be without an old tombstone. */
 const hidden = (table: RecordTableName, range: string, condition: string) =>
   `ver < ${tombstoneVer} AND ${range} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}
-     WHERE ${range} AND (${identity}) IN (
+     WHERE ver < ${tombstoneVer} AND ${range} AND (${identity}) IN (
        SELECT ${identity} FROM intake.${table} WHERE ${range} AND ${condition})
      GROUP BY ${identity}
-     HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
+     HAVING NOT argMax(${condition}, (ver, ${condition})))`
 
 /** The ranges of the tombstones for the rows of a table. */
 const rangesOf = (

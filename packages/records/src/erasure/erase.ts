@@ -3,7 +3,7 @@ import { countMasked, countPayloads, startDeletion, untilDeleted } from './delet
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure, readErasedUntil } from './erasure-list.ts'
-import { hasTombstone, spreadTombstones, writeTombstones } from './tombstones.ts'
+import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, plural } from '@intake/runtime'
@@ -95,7 +95,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    const selected = hasTombstone('feedback_raw', scope.since)
+    const selected = mayHaveObjects(scope.since)
     report.objectsDeleted += await removeObjectsOf(services, selected)
   }
   if (subject !== undefined) await untilStored(options, subject, report)

@@ -26,6 +26,13 @@ export function hasTombstone(table: PayloadTable, since?: Date): Condition {
   return { sql: `ver = ${tombstoneVer}${isDated ? ` AND ${recent}` : ''}`, params: {} }
 }
 
+/** Selects the tombstones of feedback since `since`, and older ones whose repeat is a dead letter. */
+export function mayHaveObjects(since?: Date): Condition {
+  const letters = `SELECT id FROM intake.dead_letters_raw WHERE table = 'feedback' AND is_deleted = 0`
+  const [recent, all] = [hasTombstone('feedback_raw', since), hasTombstone('feedback_raw')]
+  return { sql: `(${recent.sql} OR ${all.sql} AND id IN (${letters}))`, params: {} }
+}
+
 /** @param rows a condition: those among these */
 export const tombstones = (table: PayloadTable, rows: string, since?: Date): string =>
   `SELECT ${keyOf(table)} FROM intake.${table} WHERE ${hasTombstone(table, since).sql} AND ${rows}`
