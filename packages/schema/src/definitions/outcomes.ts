@@ -26,10 +26,10 @@ GROUP BY minute, api_key_id, kind, code, rule`,
       visible_until:
         'Every record that was acknowledged before it, or has an earlier received_at, is visible or a dead letter. UTC.',
     },
-    // One that is ahead is of a time when all clocks were wrong. The clocks of servers may differ.
+    // One of a time when all clocks were ahead replaces others in a merge. Those of servers differ.
     select: `SELECT kind, max(watermark_raw.visible_until) AS visible_until
 FROM intake.watermark_raw
-WHERE watermark_raw.visible_until < now64(3, 'UTC') + toIntervalMinute(1)
-GROUP BY kind`,
+GROUP BY kind
+HAVING visible_until < now64(3, 'UTC') + toIntervalMinute(1)`,
   },
 ]
