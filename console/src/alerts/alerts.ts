@@ -78,10 +78,10 @@ const turnKey = '{intake}:alerts:turn'
 
 /**
  * Returns `takeTurn` of `startAlerts`. Does not rely on the expiry of the key alone: after the clock
- * of Redis stepped back, the key lives for as long as the step.
+ * of Redis stepped back, the key lives for as long as the step. The clocks of consoles may differ.
  */
 export const createTurn = (redis: Redis) => async (ms: number) => {
-  const now = Date.now()
+  const now = 1_000 * Number((await redis.time())[0])
   const takenAt = await redis.set(turnKey, now, 'PX', ms, 'NX', 'GET')
   if (takenAt === null) return true
   if (Math.abs(now - Number(takenAt)) <= ms) return false

@@ -11,6 +11,10 @@ const hourMs = 3_600_000
 t.test('one console at a time has the turn', async (t) => {
   t.equal(await take(hourMs), true)
   t.equal(await take(hourMs), false)
+  const { now } = Date
+  t.teardown(() => (Date.now = now))
+  Date.now = () => now() + 2 * hourMs
+  t.equal(await take(hourMs), false, 'nor one whose clock is ahead')
   await redis.del('{intake}:alerts:turn')
   t.equal(await take(hourMs), true)
 })
