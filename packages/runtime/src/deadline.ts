@@ -91,6 +91,8 @@ export async function retryUntil<Result>(
     } finally {
       state.isAbandoned = true
     }
-    await pause(pauseMs, { clock })
+    const resolved = late.then((result) => ({ result }))
+    const ended = await Promise.race([resolved, pause(pauseMs, { clock })])
+    if (ended !== undefined) return ended.result
   }
 }

@@ -60,18 +60,27 @@ t.test('an attempt without a result is abandoned, and ends before the deadline',
   t.same(abandoned, [true, true, true])
 })
 
-t.test('an attempt that resolves after its timeout is the result', async (t) => {
-  const clock = createTestClock()
-  let attempts = 0
-  const slow = () =>
-    new Promise<number>((resolve) => {
-      const attempt = ++attempts
-      clock.setTimeout(() => resolve(attempt), 350)
-    })
-  const outcome = retryUntil(slow, { ...options, clock })
-  await clock.runAll()
-  t.equal(await outcome, 1)
-})
+t.test(
+  'an attempt that resolves after its timeout is the result, and ends the repeats',
+  async (t) => {
+    for (const [ms, begun] of [
+      [350, 1],
+      [450, 2],
+    ] as const) {
+      const clock = createTestClock()
+      let attempts = 0
+      const slow = () =>
+        new Promise<number>((resolve) => {
+          const attempt = ++attempts
+          clock.setTimeout(() => resolve(attempt), ms)
+        })
+      const outcome = retryUntil(slow, { ...options, clock })
+      await clock.runAll()
+      t.equal(await outcome, 1)
+      t.equal(attempts, begun)
+    }
+  },
+)
 
 t.test('an attempt that the deadline cuts short does not hide why the others failed', async (t) => {
   let attempts = 0
