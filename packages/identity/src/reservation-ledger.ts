@@ -40,8 +40,8 @@ export function createReservationLedger(options: {
   async function ask(): Promise<void> {
     if (memoryBytes() === undefined) return
     const [seconds] = await primaryOf(redis).time()
-    const day = (today = Math.floor(Number(seconds) / 86_400))
-    await Promise.all(kinds.map((kind) => usage[kind].sync(day)))
+    today = Math.floor(Number(seconds) / 86_400)
+    for (const kind of kinds) await usage[kind].sync(today)
     askedAt = clock.now()
   }
 

@@ -31,3 +31,44 @@ t.test('a reservation is counted once, although Redis responds after the timeout
   t.equal(await redis.hget(key, 'key'), '1')
   t.equal(ledger.usage('logs').held, 1)
 })
+
+t.test('a reservation is counted once, although those of the other kind are not', async (t) => {
+  const redis = openRedis(t, server)
+  await redis.flushall()
+  const begin = redis.multi.bind(redis)
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  let calls = 0
+  // Redis refuses the first transaction, and responds late to the second.
+  redis.multi = (() => {
+    const transaction = begin()
+    const exec = transaction.exec.bind(transaction)
+    const call = ++calls
+    transaction.exec = async () => {
+      if (call === 1) throw new Error('refused')
+      if (call === 2) await opened
+      return exec()
+    }
+    return transaction
+  }) as typeof redis.multi
+  const ledger = createReservationLedger({
+    redis,
+    memoryBytes: () => 1_000_000,
+    shares: { logs: 0.1, feedback: 0.1 },
+    onError: () => {},
+    clock: createTestClock(),
+  })
+  t.teardown(() => ledger.close())
+  await ledger.refresh()
+  for (const kind of ['logs', 'feedback'] as const) ledger.reserved(kind, 'key')
+  await t.rejects(ledger.refresh(), { message: 'refused' })
+  const again = ledger.refresh()
+  await redis.ping()
+  open()
+  await again
+  for (const kind of ['logs', 'feedback'] as const) {
+    const [key = ''] = await redis.keys(`*:reservations:used:${kind}:*`)
+    t.equal(await redis.hget(key, 'key'), '1', kind)
+    t.equal(ledger.usage(kind).held, 1, kind)
+  }
+})
