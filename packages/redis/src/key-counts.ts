@@ -29,10 +29,14 @@ export function createKeyCounts(options: {
   const { redis, keyOf, keptSeconds, clock } = options
   /** What this process has counted since the last `send`; without API keys that have 0. */
   const unsent = new Map<string, number>()
-  let final = { readAt: -Infinity, periods: new Map<number, Counts>() }
+  /** The sums over those periods of the last `read` that cannot change. */
+  let final = { of: '', readAt: -Infinity, sums: new Map<string, number>() }
 
-  async function read(period: number): Promise<[period: number, Counts]> {
-    return [period, final.periods.get(period) ?? (await readCounts(redis, keyOf(period)))]
+  async function sum(periods: readonly number[], known?: Counts): Promise<Map<string, number>> {
+    const sums = new Map(known)
+    const read = await Promise.all(periods.map((period) => readCounts(redis, keyOf(period))))
+    for (const counts of read) for (const [id, count] of counts) addTo(sums, id, count)
+    return sums
   }
 
   return {
@@ -54,15 +58,13 @@ export function createKeyCounts(options: {
 
     /** Resolves to the sums over the `newest` period and so many before it. */
     async read(newest: number, before: number): Promise<Map<string, number>> {
-      if (clock.now() - final.readAt > finalMs) {
-        final = { readAt: clock.now(), periods: new Map() }
+      const periods = Array.from({ length: before + 1 }, (_, age) => newest - age)
+      const of = `${newest} ${before}`
+      const readAt = clock.now()
+      if (final.of !== of || readAt - final.readAt > finalMs) {
+        final = { of, readAt, sums: await sum(periods.slice(changingPeriods)) }
       }
-      const reading = Array.from({ length: before + 1 }, (_, age) => read(newest - age))
-      const known = await Promise.all(reading)
-      final.periods = new Map(known.filter(([period]) => period <= newest - changingPeriods))
-      const sums = new Map<string, number>()
-      for (const [, counts] of known) for (const [id, count] of counts) addTo(sums, id, count)
-      return sums
+      return sum(periods.slice(0, changingPeriods), final.sums)
     },
   }
 }
