@@ -84,13 +84,16 @@ export function startPresence(options: {
   }
 }
 
-/** Resolves to the texts of the processes that report one. */
+/** Resolves to the latest texts of the processes that report one. */
 export async function readReports(redis: Redis): Promise<string[]> {
   const { nowMs, found } = await readMembers(redis)
-  return found.flatMap(({ member, lastMs }) => {
-    const [, text] = /^report:\S+ (.*)$/s.exec(member) ?? []
-    return text === undefined || lastMs < nowMs - freshMs ? [] : [text]
-  })
+  const texts = new Map<string | undefined, string>()
+  for (const { member, lastMs } of found) {
+    const [, id, text] = /^report:(\S+) (.*)$/s.exec(member) ?? []
+    // The members are sorted by time. One that Redis refused to replace is older.
+    if (text !== undefined && lastMs >= nowMs - freshMs) texts.set(id, text)
+  }
+  return [...texts.values()]
 }
 
 /** Resolves to the settings of the processes that report; each service has each version once. */

@@ -100,6 +100,10 @@ t.test('a worker is read with its latest text only, until it ends or is silent',
   await redis.del('{intake}:processes')
   await redis.zadd('{intake}:processes', Date.now() - 16_000, 'report:a of a killed one')
   await redis.zadd('{intake}:processes', Date.now() + 3_600_000, 'report:b of a clock ahead')
+  await redis.zadd('{intake}:processes', Date.now() - 5_000, 'report:c not replaced')
+  await redis.zadd('{intake}:processes', Date.now() - 1_000, 'report:c its latest')
+  t.same(await readReports(reader), ['its latest'])
+  await redis.zrem('{intake}:processes', 'report:c not replaced', 'report:c its latest')
   let text = 'first line\nsecond'
   const report = () => text
   const start = () => startPresence({ redis, service: 'worker', settings, report, onError })
