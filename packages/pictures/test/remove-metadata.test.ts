@@ -213,6 +213,14 @@ t.test('a TIFF whose compression is read in another way keeps nothing of its JPE
   }
 })
 
+t.test('a strip that is to be a JPEG, and begins like none, is refused', async (t) => {
+  const { bytes, type } = sampleOf('image/tiff: JPEG in it')
+  const copy = Buffer.from(bytes)
+  copy[copy.indexOf(Buffer.from([0xff, 0xd8])) + 1] = 0xdb
+  const problem = new PictureError('a JPEG in it begins like none')
+  t.throws(() => cleaned({ bytes: copy, type }), problem)
+})
+
 t.test('a TIFF with JPEG XL is accepted only if the pixels are bare', async (t) => {
   const { bytes, type } = sampleOf('image/tiff: JPEG in it')
   const copy = Buffer.from(bytes)

@@ -49,16 +49,12 @@ export function walkJpeg(bytes: Buffer): Walk {
   return walk
 }
 
-/**
- * Zeroes what `walkJpeg` removes, in a JPEG within another file; empty segments remain. Zeroes all
- * of what does not begin like a JPEG.
- */
+/** Zeroes what `walkJpeg` removes, in a JPEG within another file; empty segments remain. */
 export function zeroJpegMetadata(walk: Walk, range: JpegRange): void {
   const { bytes, edit } = walk
   const { start, end } = range
   if (bytes[start + 1] !== markers.startOfImage) {
-    edit.zero(start, end)
-    return
+    throw new PictureError('a JPEG in it begins like none')
   }
   const profile: Segment[] = []
   let last = start + 2
