@@ -72,7 +72,10 @@ export function createGateway(options: {
       redis: commands.redis,
       memoryBytes: () => Infinity,
       shares: { logs: 1, feedback: 1 },
-      onError: () => {},
+      onError(error) {
+        // A fault of the simulation itself, such as a command that it lacks.
+        if (error instanceof TypeError) throw error
+      },
       clock: background,
     })
     const { reserve } = commands

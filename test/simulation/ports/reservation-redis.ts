@@ -34,7 +34,7 @@ export function createReservationCommands(options: {
    */
   const counts = {
     time: () => command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
-    multi: () => ({ hincrby() {}, expireat() {}, exec: () => Promise.resolve([]) }),
+    multi: () => ({ hincrby() {}, expire: () => ({ exec: () => Promise.resolve([]) }) }),
     hgetall: () => Promise.resolve({}),
   }
   return {
