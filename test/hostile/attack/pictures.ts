@@ -137,17 +137,20 @@ type Extent = [offset: number, length: number]
 function heic(options: {
   kind: string
   locations?: number
+  /** The position of the image. */
+  from?: number
   properties?: Buffer[]
   metadata?: Extent[]
   data: Buffer
 }): Buffer {
   const { kind, locations = 1, properties = [], metadata = [], data } = options
+  const { from = 500 + 8 * metadata.length } = options
   const info = (id: number, type: string) =>
     box('infe', u32(0x0200_0000), u16(id, 0), latin1(`${type}\0`))
   // Offsets and lengths have four bytes. A length of zero means everything up to the end.
   const location = (id: number, extents: Extent[]) =>
     Buffer.concat([u32(id), u16(0, 0, extents.length), u32(...extents.flat())])
-  const images = times(location(1, [[500 + 8 * metadata.length, 0]]), locations)
+  const images = times(location(1, [[from, 0]]), locations)
   const list = box(
     'iloc',
     u32(0x0200_0000),
@@ -264,7 +267,9 @@ export const costlyPictures: readonly CostlyPicture[] = [
   {
     name: 'a thousand items with the same JPEG',
     type: 'image/heic',
-    bytes: () => heic({ kind: 'jpeg', locations: 1_000, data: Buffer.alloc(mebibyte) }),
+    // Anywhere in the data, it begins like a JPEG.
+    bytes: () =>
+      heic({ kind: 'jpeg', locations: 1_000, from: 20_000, data: Buffer.alloc(mebibyte, 0xd8) }),
     refusal: tooOften,
   },
   {
