@@ -237,6 +237,25 @@ t.test('names from erased events are in no count, not even in a replaced part', 
     await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
 })
 
+interface Identified {
+  id: string
+  time: string
+  bundle_identifier: string
+  device_uuid: string
+}
+
+/** Stores a tombstone, as an erasure that was killed afterwards. */
+const bury = (
+  { id, time, bundle_identifier, device_uuid }: Identified,
+  daysAgo = 0,
+  table = 'logs_raw',
+) =>
+  clickhouse.command(
+    `INSERT INTO intake.${table} (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
+     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}',
+       now64(3, 'UTC') - toIntervalDay(${daysAgo}), 18446744073709551615, 1)`,
+  )
+
 /** Stores that an alert on new crashes fires, for this stack trace. */
 const fire = (id: string, trace: string) =>
   clickhouse.command(
@@ -249,15 +268,20 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
   const trace = (name: string) => `Error: no account for ${name}\n  at pay (app.js:1:1)`
   const crash = (name: string) =>
     logRow({ unique_user_id: name, event: 'crash', params: { stack: trace(name) } })
-  await insert('logs', [crash('shown-crash'), crash('kept-crash')])
+  const left = crash('left-crash')
+  await insert('logs', [crash('shown-crash'), crash('kept-crash'), left])
   await fire('a', trace('shown-crash'))
   await fire('b', trace('kept-crash'))
+  await fire('c', trace('left-crash'))
+  // The next erasure of anybody deletes its crash, too.
+  await bury(left)
   t.match(await erase('user', 'erase', 'shown-crash'), { complete: true })
   t.same(await clickhouse.query('SELECT id, detail FROM intake.alert_changes ORDER BY id'), [
     { id: 'a', detail: '' },
     { id: 'b', detail: trace('kept-crash') },
+    { id: 'c', detail: '' },
   ])
-  t.notOk(await isOnDisk('shown-crash'))
+  for (const name of ['shown-crash', 'left-crash']) t.notOk(await isOnDisk(name), name)
 })
 
 t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {
@@ -370,12 +394,7 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
   const victim = user()
   const mine = logsOf(victim, 4)
   await insert('logs', mine)
-  // Simulates an erasure that was killed after it had written the tombstones.
-  const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
-  await clickhouse.command(
-    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
-     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', now64(3, 'UTC'), 18446744073709551615, 1)`,
-  )
+  await bury(mine[0]!)
   t.match(await erase('user', 'erase', victim), {
     complete: true,
     tombstones: { logs: 3 },
@@ -392,13 +411,8 @@ t.test('what is repeated long after an erasure is erased by the next one', async
   const hidden = { ...theirs, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
   const feedback = feedbackRow({ unique_user_id: victim })
   const key = `feedback/${feedback.time.slice(0, 10).replaceAll('-', '/')}/${feedback.id}/1-${pictureSha}.png`
-  for (const { id, time, bundle_identifier, device_uuid } of [...mine, theirs!, feedback]) {
-    const table = id === feedback.id ? 'feedback_raw' : 'logs_raw'
-    await clickhouse.command(
-      `INSERT INTO intake.${table} (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
-       VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', now64(3, 'UTC') - toIntervalDay(9), 18446744073709551615, 1)`,
-    )
-  }
+  for (const row of [...mine, theirs!]) await bury(row, 9)
+  await bury(feedback, 9, 'feedback_raw')
   for (const rows of [[...mine, theirs!], [hidden]]) await insert('logs', rows)
   await reject({ ...feedback, attachments: [await putPicture(key)] }, { table: 'feedback' })
   t.match(await erase('user', 'erase', victim, '--wait', '2'), {

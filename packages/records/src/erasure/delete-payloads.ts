@@ -47,7 +47,6 @@ export interface ErasureScope {
   since?: Date | undefined
 }
 
-/** Selects the rows in a range that still have a payload although their record has a tombstone. */
 const erased = (table: ErasedTable, range: string, since: Date | undefined) => {
   const owner = tombstonesOf(table)
   const isErased = `${range} AND (${keyOf(owner)}) IN (${tombstones(owner, range, since)})`
@@ -63,12 +62,16 @@ const hidden = (table: RecordTableName, range: string, condition: string) =>
      GROUP BY ${identity}
      HAVING NOT argMax(${condition}, (ver, ${condition})))`
 
-/** The ranges of the tombstones for the rows of a table. */
-const rangesOf = (
+/** Selects the rows that still have a payload although their record has a tombstone, in ranges. */
+export async function erasedRows(
   clickhouse: Pick<ClickHouse, 'query'>,
   table: ErasedTable,
   since: Date | undefined,
-) => divideRows(clickhouse, tombstonesOf(table), hasTombstone(tombstonesOf(table), since))
+): Promise<Condition[]> {
+  const owner = tombstonesOf(table)
+  const ranges = await divideRows(clickhouse, owner, hasTombstone(owner, since))
+  return ranges.map((range) => ({ sql: erased(table, range, since), params: {} }))
+}
 
 /**
  * Starts to delete the rows of records with a tombstone, and the subject's hidden versions of
@@ -85,8 +88,7 @@ export async function startDeletion(
   // tombstones.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) {
-    for (const range of await rangesOf(clickhouse, table, since)) {
-      const condition = { sql: erased(table, range, since), params: {} }
+    for (const condition of await erasedRows(clickhouse, table, since)) {
       rows += await maskRows(clickhouse, wait, { table, found: condition, removed: condition })
     }
   }
@@ -240,8 +242,8 @@ export async function countPayloads(
 ): Promise<number> {
   let rows = 0
   for (const table of erasedTables) {
-    for (const range of await rangesOf(clickhouse, table, since)) {
-      rows += await countRows(clickhouse, stored(table, erased(table, range, since)))
+    for (const { sql } of await erasedRows(clickhouse, table, since)) {
+      rows += await countRows(clickhouse, stored(table, sql))
     }
   }
   if (subject === undefined) return rows

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { alterStored, crashExample, crashText } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
-import { recordCondition, type Subject } from './subject.ts'
+import type { Condition } from './subject.ts'
 
 /** The table whose rows may have the stack trace of a crash that is erased. */
 export const exampleTable = 'alerts_raw'
@@ -14,14 +14,13 @@ const change = "concat(id, ' ', toString(change))"
 const example = `concat(${change}, ' ', hex(SHA256(detail)))`
 
 /**
- * Finds the subject's stack traces in the states of alerts by the stored crashes, so it must run
- * before these are deleted. A subject may have more crashes than fit into memory; alerts do not.
+ * Finds the stack traces of some log events in the states of alerts by the stored crashes, so it
+ * must run before these are deleted. They may be more than fit into memory; alerts are not.
  */
 export async function findExamples(
   clickhouse: Pick<ClickHouse, 'query'>,
-  subject: Subject,
+  { sql, params }: Condition,
 ): Promise<string[]> {
-  const { sql, params } = recordCondition(subject)
   const found = await clickhouse.query<{ example: string }>(
     `SELECT DISTINCT ${example} AS example FROM intake.${exampleTable}
      WHERE detail IN (

@@ -1,10 +1,16 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
-import { countMasked, countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
+import {
+  countMasked,
+  countPayloads,
+  erasedRows,
+  startDeletion,
+  untilDeleted,
+} from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
-import { subjectHash, type Subject } from './subject.ts'
+import { recordCondition, subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, plural } from '@intake/runtime'
 import type { Services } from '../services.ts'
@@ -114,7 +120,11 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    if (subject !== undefined) examples = examples.concat(await findExamples(clickhouse, subject))
+    const deleted = await erasedRows(clickhouse, 'logs_raw', scope.since)
+    // What another erasure has left, too: its crashes would be deleted here.
+    for (const rows of subject ? [recordCondition(subject), ...deleted] : deleted) {
+      examples = examples.concat(await findExamples(clickhouse, rows))
+    }
     await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })

@@ -20,17 +20,18 @@ const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'fee
  *
  * @param since only those that were written since then; those of dead letters do not say when
  */
-export function hasTombstone(table: PayloadTable, since?: Date): Condition {
-  const recent = `received_at >= toDateTime64('${sqlTime(since ?? new Date(0))}', 3, 'UTC')`
-  const isDated = since !== undefined && table !== 'dead_letters_raw'
-  return { sql: `ver = ${tombstoneVer}${isDated ? ` AND ${recent}` : ''}`, params: {} }
+export function hasTombstone(table: PayloadTable, since = new Date(0)): Condition {
+  const recent = table === 'dead_letters_raw' ? '1' : writtenSince(since)
+  return { sql: `ver = ${tombstoneVer} AND ${recent}`, params: {} }
 }
 
+const writtenSince = (since: Date) => `received_at >= toDateTime64('${sqlTime(since)}', 3, 'UTC')`
+
 /** Selects the tombstones of feedback since `since`, and older ones whose repeat is a dead letter. */
-export function mayHaveObjects(since?: Date): Condition {
+export function mayHaveObjects(since = new Date(0)): Condition {
   const letters = `SELECT id FROM intake.dead_letters_raw WHERE table = 'feedback' AND is_deleted = 0`
-  const [recent, all] = [hasTombstone('feedback_raw', since), hasTombstone('feedback_raw')]
-  return { sql: `(${recent.sql} OR ${all.sql} AND id IN (${letters}))`, params: {} }
+  const sql = `ver = ${tombstoneVer} AND (${writtenSince(since)} OR id IN (${letters}))`
+  return { sql, params: {} }
 }
 
 /** @param rows a condition: those among these */
