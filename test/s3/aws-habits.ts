@@ -75,13 +75,13 @@ export async function testAwsHabits(
       const store = openStore(t, endpoint, { identity })
       await store.put(objectAt(key))
       t.same(await store.get(key), body)
-      const { accessKey, secretKey } = identity
-      const stranger = openStore(t, endpoint, { identity: { accessKey, secretKey } })
+      const withoutToken = { ...identity, AWS_SESSION_TOKEN: undefined }
+      const stranger = openStore(t, endpoint, { identity: withoutToken })
       const error: unknown = await stranger.put(objectAt(key)).catch((cause: unknown) => cause)
       t.equal(describeStoreError(error), 'the store does not accept the session token')
 
-      const { url: containerUrl, requests } = await serveCredentials(t, identity)
-      const role = openStore(t, endpoint, { identity: { containerUrl } })
+      const { url, requests } = await serveCredentials(t, identity)
+      const role = openStore(t, endpoint, { identity: { AWS_CONTAINER_CREDENTIALS_FULL_URI: url } })
       await role.put(objectAt(key))
       t.same(await role.get(key), body)
       t.equal(requests(), 1)
@@ -132,9 +132,9 @@ async function assumeRole(server: ManagedService, policy?: string) {
   })
   const credentials = await provider.getCredentials()
   return {
-    accessKey: credentials.getAccessKey(),
-    secretKey: credentials.getSecretKey(),
-    sessionToken: credentials.getSessionToken(),
+    AWS_ACCESS_KEY_ID: credentials.getAccessKey(),
+    AWS_SECRET_ACCESS_KEY: credentials.getSecretKey(),
+    AWS_SESSION_TOKEN: credentials.getSessionToken(),
   }
 }
 
@@ -146,9 +146,14 @@ async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof ass
   let count = 0
   const { url } = await serve(t, (_, response) => {
     count++
-    const { accessKey: AccessKeyId, secretKey: SecretAccessKey, sessionToken: Token } = identity
-    const Expiration = new Date(Date.now() + 900_000).toISOString()
-    response.end(JSON.stringify({ AccessKeyId, SecretAccessKey, Token, Expiration }))
+    response.end(
+      JSON.stringify({
+        AccessKeyId: identity.AWS_ACCESS_KEY_ID,
+        SecretAccessKey: identity.AWS_SECRET_ACCESS_KEY,
+        Token: identity.AWS_SESSION_TOKEN,
+        Expiration: new Date(Date.now() + 900_000).toISOString(),
+      }),
+    )
   })
   return { url: `${url}/credentials`, requests: () => count }
 }

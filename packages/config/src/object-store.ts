@@ -126,17 +126,6 @@ export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: s
     addressing: config.S3_ADDRESSING,
     prefix: config.S3_PREFIX,
     encryption: config.S3_SSE === undefined ? undefined : parseEncryption(config.S3_SSE),
-    identity: {
-      accessKey: config.AWS_ACCESS_KEY_ID,
-      secretKey: config.AWS_SECRET_ACCESS_KEY,
-      sessionToken: config.AWS_SESSION_TOKEN,
-      tokenFile: config.AWS_WEB_IDENTITY_TOKEN_FILE,
-      role: config.AWS_ROLE_ARN,
-      stsUrl: config.AWS_ENDPOINT_URL_STS,
-      containerPath: config.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI,
-      containerUrl: config.AWS_CONTAINER_CREDENTIALS_FULL_URI,
-      containerToken: config.AWS_CONTAINER_AUTHORIZATION_TOKEN,
-      containerTokenFile: config.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE,
-    },
+    identity: config,
   }
 }

@@ -47,9 +47,9 @@ function findCredentials({
       return { accessKey: decodeURIComponent(username), secretKey: decodeURIComponent(password) }
     }
   }
-  const { accessKey, secretKey, sessionToken } = identity
+  const { AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey } = identity
   if (accessKey !== undefined && secretKey !== undefined) {
-    return async () => ({ accessKey, secretKey, sessionToken })
+    return async () => ({ accessKey, secretKey, sessionToken: identity.AWS_SESSION_TOKEN })
   }
   return renewCredentials({ load: () => loadRoleCredentials(identity, { region }) })
 }

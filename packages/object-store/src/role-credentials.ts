@@ -13,18 +13,20 @@ const instanceMetadata = 'http://169.254.169.254'
  */
 export function loadRoleCredentials(
   identity: IdentitySettings,
-  { region }: { region: string },
+  { region, metadataUrl }: { region: string; metadataUrl?: string },
 ): Promise<TemporaryCredentials> {
-  if (identity.tokenFile !== undefined) return fromWebIdentity(identity, region)
-  if (identity.containerPath ?? identity.containerUrl) return fromContainer(identity)
-  return fromInstance(identity)
+  const { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path } = identity
+  const { AWS_CONTAINER_CREDENTIALS_FULL_URI: url } = identity
+  if (identity.AWS_WEB_IDENTITY_TOKEN_FILE) return fromWebIdentity(identity, region)
+  if (path) return fromContainer(identity, new URL(path, ecsHost).href)
+  return url ? fromContainer(identity, url) : fromInstance(metadataUrl)
 }
 
 async function fromWebIdentity(
   identity: IdentitySettings,
   region: string,
 ): Promise<TemporaryCredentials> {
-  const { tokenFile = '', role = '' } = identity
+  const { AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile = '', AWS_ROLE_ARN: role = '' } = identity
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   const body = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
@@ -34,7 +36,7 @@ async function fromWebIdentity(
     // Each load reads the file again, because the token in the file is replaced before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
-  const url = identity.stsUrl ?? `https://sts.${region}.${domain}`
+  const url = identity.AWS_ENDPOINT_URL_STS ?? `https://sts.${region}.${domain}`
   const text = await request('STS', url, { method: 'POST', body })
   const field = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]
   return check('STS', {
@@ -45,20 +47,21 @@ async function fromWebIdentity(
   })
 }
 
-async function fromContainer(identity: IdentitySettings): Promise<TemporaryCredentials> {
-  const { containerPath, containerUrl = '', containerToken, containerTokenFile } = identity
-  const url = containerPath === undefined ? containerUrl : new URL(containerPath, ecsHost).href
+async function fromContainer(
+  identity: IdentitySettings,
+  url: string,
+): Promise<TemporaryCredentials> {
+  const { AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file } = identity
   const token =
-    containerTokenFile === undefined
-      ? containerToken
-      : (await readFile(containerTokenFile, 'utf8')).trim()
+    file === undefined
+      ? identity.AWS_CONTAINER_AUTHORIZATION_TOKEN
+      : (await readFile(file, 'utf8')).trim()
   const headers = token === undefined ? {} : { authorization: token }
   return parse('the container', await request('the container', url, { headers }))
 }
 
-async function fromInstance(identity: IdentitySettings): Promise<TemporaryCredentials> {
+async function fromInstance(base = instanceMetadata): Promise<TemporaryCredentials> {
   const from = 'the instance metadata'
-  const base = identity.metadataUrl ?? instanceMetadata
   const token = await request(from, new URL('/latest/api/token', base).href, {
     method: 'PUT',
     headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '300' },

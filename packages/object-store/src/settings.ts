@@ -16,21 +16,16 @@ export interface ObjectStoreSettings {
 }
 
 /**
- * Settings for credentials. The first source that is set is used, in this order: the access key,
- * the token file, the container. If none is set, the metadata service of the instance is used.
+ * Settings for credentials, with the names of AWS. The first source that is set is used, in this
+ * order: the access key, the token file, the container. If none is set, the metadata service of the
+ * instance is used.
  */
-export interface IdentitySettings {
-  accessKey?: string | undefined
-  secretKey?: string | undefined
-  sessionToken?: string | undefined
-  /** The file with a token, which STS exchanges for credentials of `role`. */
-  tokenFile?: string | undefined
-  role?: string | undefined
-  stsUrl?: string | undefined
-  /** The path of a container's credentials on the ECS host. If absent, `containerUrl` is used. */
-  containerPath?: string | undefined
-  containerUrl?: string | undefined
-  containerToken?: string | undefined
-  containerTokenFile?: string | undefined
-  metadataUrl?: string | undefined
+export type IdentitySettings = {
+  [
+    Name in
+      | `AWS_${'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`
+      | `AWS_${'WEB_IDENTITY_TOKEN_FILE' | 'ROLE_ARN' | 'ENDPOINT_URL_STS'}`
+      | `AWS_CONTAINER_CREDENTIALS_${'RELATIVE' | 'FULL'}_URI`
+      | `AWS_CONTAINER_AUTHORIZATION_TOKEN${'' | '_FILE'}`
+  ]?: string | undefined
 }

@@ -16,7 +16,7 @@ t.test('an instance has the credentials of its role, by a token for its metadata
     if (path === base) return { body: 'intake-role\n' }
     return path === `${base}intake-role` ? { body: roleJson('role-key') } : { status: 404 }
   })
-  const credentials = await loadRoleCredentials({ metadataUrl: url }, region)
+  const credentials = await loadRoleCredentials({}, { ...region, metadataUrl: url })
   t.match(credentials, found)
   t.ok(credentials.expiresAtMs > Date.now())
   t.equal(received.length, 3)
@@ -26,7 +26,11 @@ t.test('STS exchanges the token of a web identity, which is read each time', asy
   const tokenFile = join(createDataDir(t), 'token')
   const { url, received } = await startFake(t, () => ({ body: stsXml('role-key') }))
   const role = 'arn:aws:iam::1:role/intake'
-  const identity = { tokenFile, role, stsUrl: url }
+  const identity = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+    AWS_ROLE_ARN: role,
+    AWS_ENDPOINT_URL_STS: url,
+  }
   for (const token of ['first.jwt', 'second.jwt']) {
     writeFileSync(tokenFile, `${token}\n`)
     t.match(await loadRoleCredentials(identity, region), found)
@@ -43,13 +47,16 @@ t.test('STS exchanges the token of a web identity, which is read each time', asy
 })
 
 t.test('a container gets them from its URL, with a token of a setting or a file', async (t) => {
-  const containerTokenFile = join(createDataDir(t), 'token')
-  writeFileSync(containerTokenFile, 'from-file\n')
+  const file = join(createDataDir(t), 'token')
+  writeFileSync(file, 'from-file\n')
   const { url, received } = await startFake(t, () => ({ body: roleJson('role-key') }))
-  const containerUrl = `${url}/v1/credentials`
-  t.match(await loadRoleCredentials({ containerUrl }, region), found)
-  await loadRoleCredentials({ containerUrl, containerToken: 'from-environment' }, region)
-  await loadRoleCredentials({ containerUrl, containerTokenFile }, region)
+  const identity = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials` }
+  t.match(await loadRoleCredentials(identity, region), found)
+  await loadRoleCredentials(
+    { ...identity, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'from-environment' },
+    region,
+  )
+  await loadRoleCredentials({ ...identity, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file }, region)
   t.same(
     received.map(({ path, headers }) => [path, headers.authorization]),
     [undefined, 'from-environment', 'from-file'].map((token) => ['/v1/credentials', token]),
@@ -69,15 +76,17 @@ t.test('what is no credentials is an error with its source, and repeats nothing'
   ]
   for (const { reason, ...response } of responses) {
     const { url } = await startFake(t, () => response)
-    await t.rejects(loadRoleCredentials({ containerUrl: url }, region), { message: reason })
+    await t.rejects(loadRoleCredentials({ AWS_CONTAINER_CREDENTIALS_FULL_URI: url }, region), {
+      message: reason,
+    })
   }
-  const closed = loadRoleCredentials({ metadataUrl: 'http://127.0.0.1:1' }, region)
+  const closed = loadRoleCredentials({}, { ...region, metadataUrl: 'http://127.0.0.1:1' })
   await t.rejects(closed, { message: /^no credentials from the instance metadata: / })
 })
 
 t.test('a source that never responds is given up', async (t) => {
   const { url } = await startFake(t, () => ({ silent: true }))
-  await t.rejects(loadRoleCredentials({ metadataUrl: url }, region), {
+  await t.rejects(loadRoleCredentials({}, { ...region, metadataUrl: url }), {
     message: /^no credentials from the instance metadata within 3000 ms$/,
   })
 })

@@ -102,7 +102,11 @@ t.test('with virtual addressing the bucket is in the host', async (t) => {
 })
 
 t.test('without a key in the endpoint requests have that of the identity', async (t) => {
-  const identity = { accessKey: 'other', secretKey: 'secret', sessionToken: 'session' }
+  const identity = {
+    AWS_ACCESS_KEY_ID: 'other',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_SESSION_TOKEN: 'session',
+  }
   const { store, received } = await connect(t, { identity }, '127.0.0.1')
   await store.put(object)
   t.match(received[0]?.headers, {
@@ -119,10 +123,14 @@ t.test('without a key in the endpoint requests have that of the identity', async
 })
 
 t.test('or that of a role', async (t) => {
-  const { url: containerUrl, received: asked } = await startFake(t, () => ({
+  const { url: AWS_CONTAINER_CREDENTIALS_FULL_URI, received: asked } = await startFake(t, () => ({
     body: roleJson('role'),
   }))
-  const { store, received } = await connect(t, { identity: { containerUrl } }, '127.0.0.1')
+  const { store, received } = await connect(
+    t,
+    { identity: { AWS_CONTAINER_CREDENTIALS_FULL_URI } },
+    '127.0.0.1',
+  )
   await Promise.all([store.put(object), store.put(object)])
   for (const { headers } of received) {
     t.match(headers, {
@@ -134,10 +142,13 @@ t.test('or that of a role', async (t) => {
 })
 
 t.test('a role that cannot be had is storage_unavailable, with the reason', async (t) => {
-  const { url: containerUrl } = await startFake(t, () => ({ status: 500 }))
+  const { url: AWS_CONTAINER_CREDENTIALS_FULL_URI } = await startFake(t, () => ({ status: 500 }))
   const { store } = await connect(
     t,
-    { identity: { containerUrl }, timeoutMs: 1_000 } as Partial<ObjectStoreSettings>,
+    {
+      identity: { AWS_CONTAINER_CREDENTIALS_FULL_URI },
+      timeoutMs: 1_000,
+    } as Partial<ObjectStoreSettings>,
     '127.0.0.1',
   )
   const error: unknown = await store.put(object).catch((reason: unknown) => reason)
