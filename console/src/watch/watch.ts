@@ -1,4 +1,4 @@
-import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { ConsoleConfig, digestShared } from '@intake/config'
 import { pollCheck } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
@@ -12,7 +12,7 @@ import {
   whileConnected,
   type Redis,
 } from '@intake/redis'
-import { limitRepeats, type Owner } from '@intake/runtime'
+import type { Owner } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
 import { requireSameInstallation } from '@intake/schema'
 import { startConsoleProblems, type ConsoleProblems } from './problems.ts'
@@ -49,21 +49,7 @@ export function startWatch(options: {
   const { own } = owner
   const readBacklogs = whileConnected(redis, createBacklogReader({ redis }))
   const backlogs = own(startBacklogMonitor({ readBacklogs, onError }))
-  const stored = own(
-    startStoredStateMonitor({
-      reader,
-      onError: limitRepeats((err, omitted) => {
-        // The views report an outage of ClickHouse. This line warns if an operator must act, for
-        // example because the ClickHouse user has no right to read.
-        const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
-        const help = helpOf('page_fails')
-        log[isForOperator ? 'warn' : 'debug'](
-          { err, omitted, help },
-          'dead letters and watermark could not be read',
-        )
-      }),
-    }),
-  )
+  const stored = own(startStoredStateMonitor({ reader, log, help: helpOf('page_fails') }))
   const settings = digestShared(ConsoleConfig, config)
   own(startPresence({ redis, service: 'console', settings, onError }))
   const read = whileConnected(redis, () => readReports(redis))

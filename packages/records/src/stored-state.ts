@@ -1,6 +1,7 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import { startPolling } from '@intake/runtime'
+import { limitRepeats, startPolling } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 
 export interface StoredState {
   deadLetters: Record<RecordKind, number>
@@ -25,12 +26,20 @@ const freshMs = 30_000
 /** The state is unknown to a user of ClickHouse who may only insert. `reader` has timeouts. */
 export function startStoredStateMonitor(options: {
   reader: Pick<ClickHouse, 'query'>
-  onError: (error: unknown) => void
+  log: Pick<Logger, 'warn' | 'debug'>
+  /** The documentation page for an error. */
+  help: string
   intervalMs?: number
 }): StoredStateMonitor {
-  const { reader, onError, intervalMs = defaultIntervalMs } = options
+  const { reader, log, help, intervalMs = defaultIntervalMs } = options
   let known: { at: number; state: StoredState } | undefined
   let lastError: unknown
+  const report = limitRepeats((err, omitted) => {
+    // Another line reports an outage. This one warns if an operator must act, as for a right.
+    const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
+    const what = 'dead letters and watermark could not be read'
+    log[isForOperator ? 'warn' : 'debug']({ err, omitted, help }, what)
+  })
 
   const { close } = startPolling({
     async poll() {
@@ -54,7 +63,7 @@ export function startStoredStateMonitor(options: {
     intervalMs,
     onError(error) {
       lastError = error
-      onError(error)
+      report(error)
     },
   })
 

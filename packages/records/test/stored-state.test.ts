@@ -1,11 +1,12 @@
 import t from 'tap'
+import { logTo } from '@intake/test-kit/log-to'
 import { until } from '@intake/test-kit/until'
 import { startStoredStateMonitor } from '../src/index.ts'
 
 t.test('while ClickHouse does not respond the last watermarks are kept', async (t) => {
   const row = { kind: 'logs', letters: 0, until: '2026-11-27T12:00:00Z' }
   let readings = 0
-  const failures: unknown[] = []
+  const failures: string[] = []
   const stored = startStoredStateMonitor({
     reader: {
       query: async <Row>() => {
@@ -13,7 +14,8 @@ t.test('while ClickHouse does not respond the last watermarks are kept', async (
         return [row] as Row[]
       },
     },
-    onError: (error) => failures.push(error),
+    log: logTo((line) => failures.push(line), 'debug'),
+    help: 'docs/operations/page-fails.md',
     intervalMs: 1,
   })
   t.teardown(() => stored.close())

@@ -1,9 +1,9 @@
-import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { digestShared, WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { createBacklogReader, readShards, shardPrefix, startBacklogMonitor } from '@intake/queue'
-import { startStoredStateMonitor, type StoredStateMonitor } from '@intake/records'
+import { startStoredStateMonitor } from '@intake/records'
 import {
   createConnectionCheck,
   readInstallation,
@@ -66,7 +66,9 @@ export function startWatch(options: WatchOptions) {
     }),
   )
   registerBacklogMetrics(registry, backlogs)
-  const stored = own(watchStored(options))
+  const stored = own(
+    startStoredStateMonitor({ reader: clickhouse, log, help: helpOf('dead_letters') }),
+  )
   registerStoredStateMetrics(registry, stored)
   const mainTags = [shardPrefix(0)]
   const redisCheck = own(startRedisCheck({ redis, tags: async () => mainTags, ...checks }))
@@ -136,21 +138,6 @@ function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () 
     onError: limitRepeats((err, omitted) => {
       // Other log lines already report an outage.
       log.debug({ err, omitted }, 'changes of operators could not be moved to the journal')
-    }),
-  })
-}
-
-function watchStored({ clickhouse, log }: WatchOptions): StoredStateMonitor {
-  return startStoredStateMonitor({
-    reader: clickhouse,
-    onError: limitRepeats((err, omitted) => {
-      // Another line reports an outage. This one warns if an operator must act, as for a right.
-      const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
-      const help = helpOf('dead_letters')
-      log[isForOperator ? 'warn' : 'debug'](
-        { err, omitted, help },
-        'dead letters and watermark could not be read',
-      )
     }),
   })
 }
