@@ -15,7 +15,7 @@ export {
 } from './presence.ts'
 export { addTo, createKeyCounts } from './key-counts.ts'
 export { execAll, execEach, isDamaged } from './replies.ts'
-export { parseRedisUrl, type RedisAddress } from './redis-url.ts'
+export { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'
 export { withRedis, withRedisTimeout } from './with-redis.ts'
