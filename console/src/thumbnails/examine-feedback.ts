@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
-import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import { insertLines, isoTime, type ClickHouse } from '@intake/clickhouse'
 import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { DecoderEndedError, type Decoder } from './decoder-process.ts'
@@ -95,6 +94,5 @@ async function storeFacts(
     error: error ?? null,
   }))
   const row = { bundle_identifier, time: isoTime(time), id, device_uuid, facts }
-  const members = [gzipSync(`${JSON.stringify(row)}\n`)]
-  await store.insertRows({ table: 'attachments', members, rows: 1 })
+  await insertLines(store, { table: 'attachments', lines: [JSON.stringify(row)] })
 }
