@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField, replyCode } from './replies.ts'
@@ -68,7 +68,7 @@ async function refusalOf(
     return withServer(
       redis,
       tag,
-      `Redis has ${replicas} ${plural(replicas, 'replica')}, and REDIS_ACK_REPLICAS is ${replicasMin}`,
+      `Redis has ${quantity(replicas, 'replica')}, and REDIS_ACK_REPLICAS is ${replicasMin}`,
     )
   } catch (error) {
     return describeRefusalOf(redis, tag, error)

@@ -1,7 +1,7 @@
 import { helpOf } from '@intake/health/problem-catalogue'
 import { queueKinds, type QueueName } from '@intake/queue'
 import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue/consume'
-import { type Clock, plural, systemClock, withTimeout } from '@intake/runtime'
+import { type Clock, quantity, systemClock, withTimeout } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
 import { drainQueue } from './drain-queue.ts'
@@ -98,7 +98,7 @@ function startQueue(
     },
     onLocksLost(frames) {
       events.locksLost(kind, frames)
-      note('locks_lost', `${frames} ${plural(frames, 'frame')} of ${kind}`)
+      note('locks_lost', `${quantity(frames, 'frame')} of ${kind}`)
       const help = helpOf('locks_lost')
       log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
     },

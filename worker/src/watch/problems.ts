@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import {
   joinDetails,
   notKnown,
@@ -195,7 +195,7 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
     : Number.isFinite(secondsToDrain)
       ? `stored in about ${seconds(secondsToDrain)}`
       : 'not shrinking'
-  return `${kind}: ${rows} ${plural(rows, 'row waits', 'rows wait')}${age}; ${end}`
+  return `${kind}: ${quantity(rows, 'row waits', 'rows wait')}${age}; ${end}`
 }
 
 function seconds(value: number): string {

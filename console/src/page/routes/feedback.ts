@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { chart } from '../charts.ts'
 import { csvRowsMax, readFeedbackCsv } from '../feedback-csv.ts'
 import { readFeedbackFacets, type FeedbackFacets } from '../feedback-facets.ts'
@@ -100,7 +100,7 @@ function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch)
       header.app === undefined && appTag(row.bundle_identifier),
       timeTag(row.time, ago(msOf(row.time), header.nowMs)),
       row.version && listText(row.version, 60),
-      count > 0 && `${count} ${plural(count, 'picture')}`,
+      count > 0 && quantity(count, 'picture'),
       row.email !== null && 'e-mail',
     ])}
   </li> `

@@ -1,6 +1,6 @@
 import { hourMs, kinds, type RecordKind } from '@intake/contract'
 import type { ReportingProcesses, ReportingService } from '@intake/redis'
-import { plural } from '@intake/runtime'
+import { plural, quantity } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { readRaisedAlerts } from '../findings.ts'
 import { clientText, html, type Html } from '../html.ts'
@@ -136,7 +136,7 @@ function reports(service: ReportingService, processes: AllProcesses): string | u
   if (processes === undefined) return undefined
   const { reporting, stopped, stoppedAtMs } = processes[service]
   const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
-  return `${reporting} ${plural(reporting, service)} reporting${last}`
+  return `${quantity(reporting, service)} reporting${last}`
 }
 
 function problems(header: Header): Html {

@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { clientText, html, type Html, type HtmlValue, listMarksMax, listText } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Catalogue, CatalogueEntry, DriftEntry } from '../read-catalogue.ts'
@@ -159,7 +159,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
 
 const paramsOf = (params: readonly CatalogueEntry[]): Html =>
   details(
-    `${params.length} ${plural(params.length, 'param')}`,
+    quantity(params.length, 'param'),
     list(
       params.map(
         ({ param, types, records }) =>

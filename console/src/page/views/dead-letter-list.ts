@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { plural, quantity } from '@intake/runtime'
 import type { DeadLetterReason, DeadLetterSummary } from '../dead-letters.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { sumOf, wholeNumber } from '../numbers.ts'
@@ -51,7 +51,7 @@ const letterCard = (letter: DeadLetterSummary): Html =>
     ${clientText(letter.bundle_identifier, 300)} · code ${letter.error_code}`,
     html`<p class="text">${clientText(letter.error_start)}</p>
       ${details(
-        `The row, ${letter.row_bytes} ${plural(letter.row_bytes, 'byte')}`,
+        `The row, ${quantity(letter.row_bytes, 'byte')}`,
         html`<pre>${clientText(letter.row_start)}</pre>`,
         'numbers',
       )}

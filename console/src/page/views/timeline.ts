@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { isBadEvent } from '../bad-events.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
@@ -33,8 +33,7 @@ export function timeline({ record, around }: RecordWithEvents, app: string | und
         const nearest = isEarlier ? session.at(-1)! : session[0]!
         return details(
           html`${shortDuration(Math.abs(nearest.distanceMs) / 1_000)}
-            ${isEarlier ? 'earlier' : 'later'}:
-            <small>${events} ${plural(events, 'event')}</small>`,
+            ${isEarlier ? 'earlier' : 'later'}: <small>${quantity(events, 'event')}</small>`,
           line,
         )
       })}

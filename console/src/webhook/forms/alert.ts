@@ -1,6 +1,6 @@
 import type { Alert } from '@intake/access'
 import { isoTime } from '@intake/clickhouse'
-import { plural, visibleText } from '@intake/runtime'
+import { quantity, visibleText } from '@intake/runtime'
 import { applicationPath } from '../../page/views/links.ts'
 import { cut, line, onPage, type Notice } from './notice.ts'
 
@@ -25,7 +25,7 @@ const detailMax = 1_000
 
 const number = (value: number) => String(Number(value.toPrecision(6)))
 const window = (minutes: number) =>
-  minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} ${plural(minutes, 'minute')}`
+  minutes % 60 === 0 ? `${minutes / 60} h` : quantity(minutes, 'minute')
 
 /** Returns what an alert says, such as "crash: 140 in 10 minutes, more than 100". */
 function describeChange(alert: StoredAlert): string {

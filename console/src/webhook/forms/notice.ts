@@ -1,5 +1,5 @@
 import { parseLossless } from '@intake/json'
-import { plural, visibleLine, visibleText } from '@intake/runtime'
+import { quantity, visibleLine, visibleText } from '@intake/runtime'
 import { exactPath } from '../../page/views/links.ts'
 import type { StoredFeedback } from '../read-feedback.ts'
 
@@ -40,7 +40,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
     facts: [
       line([brand, model]),
       line([os, system]),
-      pictures === 0 ? '' : `${pictures} ${plural(pictures, 'picture')}`,
+      pictures === 0 ? '' : quantity(pictures, 'picture'),
       line([email]),
     ].filter((fact) => fact.trim() !== ''),
     link: onPage(pageUrl, exactPath('feedback', feedback)),

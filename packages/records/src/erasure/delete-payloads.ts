@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { pause, plural } from '@intake/runtime'
+import { pause, quantity } from '@intake/runtime'
 import {
   alterStored,
   identity,
@@ -211,7 +211,7 @@ export async function untilRewritten(
     if (mutations === 0) return { parts: 0, failure }
     const parts = Math.max(found?.parts ?? 0, 1)
     if (performance.now() >= deadline) return { parts, failure }
-    progress(`${parts} ${plural(parts, 'part')} to rewrite${failure && `: ${failure}`}`)
+    progress(`${quantity(parts, 'part')} to rewrite${failure && `: ${failure}`}`)
     await pause(rewritePollMs)
   }
 }

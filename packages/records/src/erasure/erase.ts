@@ -12,7 +12,7 @@ import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
 import { recordCondition, subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
-import { pause, plural } from '@intake/runtime'
+import { pause, quantity } from '@intake/runtime'
 import type { Services } from '../services.ts'
 import { removeObjectsOf } from './remove-objects.ts'
 import { stillWaiting, waitingFrames } from './waiting-rows.ts'
@@ -165,7 +165,7 @@ async function untilStored(
   for (;;) {
     frames = await stillWaiting(redis, frames)
     if (frames.length === 0 || performance.now() >= deadline) break
-    progress(`waiting for a worker to store ${frames.length} ${plural(frames.length, 'frame')}`)
+    progress(`waiting for a worker to store ${quantity(frames.length, 'frame')}`)
     await pause(pollMs)
   }
   report.remaining.frames = frames.length

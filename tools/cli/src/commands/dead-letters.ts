@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import type { ClickHouse } from '@intake/clickhouse'
 import {
   dropDeadLetters,
@@ -29,7 +29,7 @@ export function define(deadLetters: Command): void {
         for (const { id, table, failed_at, error_code } of letters) {
           printRow([id, table, failed_at, `code ${error_code}`])
         }
-        note(`${letters.length} ${plural(letters.length, 'dead letter')}`)
+        note(quantity(letters.length, 'dead letter'))
       }),
     )
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createApiKeyStore, createPolicyStore, keyLimitNames } from '@intake/access'
 import type { Redis } from '@intake/redis'
-import { plural } from '@intake/runtime'
+import { plural, quantity } from '@intake/runtime'
 import type { Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
@@ -83,10 +83,10 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
     const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
     if (sent.left > 0)
       throw new UsageError(
-        `${sent.left} ${plural(sent.left, 'record')} did not arrive (${[...sent.reasons].join(', ')}).`,
+        `${quantity(sent.left, 'record')} did not arrive (${[...sent.reasons].join(', ')}).`,
       )
     print(
-      `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${days} ${plural(days, 'day')}.`,
+      `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${quantity(days, 'day')}.`,
     )
     if (live && !stopped.signal.aborted) {
       note('Sending live; Ctrl-C ends it.')
@@ -118,7 +118,7 @@ async function remove({ yes }: DemoFlags): Promise<void> {
     if (keys.length === 0) return print('There is no demo.')
     if (!yes) {
       const rows = await countDemo(services, keys)
-      print(`${rows} ${plural(rows, 'record')} of demos are stored. Nothing is removed: add --yes.`)
+      print(`${quantity(rows, 'record')} of demos are stored. Nothing is removed: add --yes.`)
       process.exitCode = previewExitCode
       return
     }

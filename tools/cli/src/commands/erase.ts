@@ -1,4 +1,4 @@
-import { plural, tryJson } from '@intake/runtime'
+import { plural, quantity, tryJson } from '@intake/runtime'
 import {
   countStored,
   erase,
@@ -192,11 +192,9 @@ async function preview({ clickhouse, redis }: Services, subject: Subject): Promi
   return { preview: true, rows: records, deadLetters, frames }
 }
 
-const counted = (count: number, noun: string) => `${count} ${plural(count, noun)}`
-
 function describePreview({ rows, deadLetters, frames }: Preview): string {
   return [
-    `${counted(rows, 'row')} and ${counted(deadLetters, 'dead letter')} are stored, ${counted(frames, 'frame')} in Redis ` +
+    `${quantity(rows, 'row')} and ${quantity(deadLetters, 'dead letter')} are stored, ${quantity(frames, 'frame')} in Redis ` +
       `${plural(frames, 'has', 'have')} more.`,
     'Nothing is erased. Add --yes to erase them permanently.',
   ].join('\n')
@@ -210,15 +208,15 @@ function describe(report: ErasureReport): string {
   const period = report.from === undefined ? '' : `, accepted from ${report.from} to ${report.to}`
   const lines = [
     `erasure ${report.id} of ${report.startedAt}${period}`,
-    `${counted(tombstones.logs, 'log')}, ${tombstones.feedback} feedback, ${counted(tombstones.deadLetters, 'dead letter')}`,
-    `${counted(rowsDeleted, 'row')} and ${counted(objectsDeleted, 'object')} deleted`,
+    `${quantity(tombstones.logs, 'log')}, ${tombstones.feedback} feedback, ${quantity(tombstones.deadLetters, 'dead letter')}`,
+    `${quantity(rowsDeleted, 'row')} and ${quantity(objectsDeleted, 'object')} deleted`,
   ]
   if (complete) return [...lines, 'complete: nothing is left', notCovered].join('\n')
   const { frames, unreadableFrames, rows, parts, counts } = remaining
   return [
     ...lines,
-    `INCOMPLETE: ${counted(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${counted(rows, 'row')}, ` +
-      `${counted(parts, 'part')} and ${counted(counts, 'count')} are left.`,
+    `INCOMPLETE: ${quantity(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${quantity(rows, 'row')}, ` +
+      `${quantity(parts, 'part')} and ${quantity(counts, 'count')} are left.`,
     'Run the same command again when workers store what waits (intake status).',
   ].join('\n')
 }

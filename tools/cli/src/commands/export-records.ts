@@ -11,7 +11,7 @@ import {
   type ExportTarget,
   type Manifest,
 } from '@intake/records'
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { databaseOf, findAnalyst, readInstallation } from '@intake/schema'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
@@ -80,9 +80,7 @@ async function verify(
   if (json) return printJson(result)
   for (const problem of problems) print(problem)
   if (problems.length > 0) return
-  print(
-    `${rows} ${plural(rows, 'record')} in ${files} ${plural(files, 'file')}, as in their manifests.`,
-  )
+  print(`${quantity(rows, 'record')} in ${quantity(files, 'file')}, as in their manifests.`)
 }
 
 /** Exports once or, with `--every`, until a signal. */
@@ -131,7 +129,7 @@ function printMade(made: readonly Manifest[], json?: boolean): void {
   const until = made.at(-1)?.window.until
   if (until === undefined) return print('Nothing to export.')
   print(
-    `${rows} ${plural(rows, 'record')} in ${made.length} ${plural(made.length, 'window')}, complete up to ${until}`,
+    `${quantity(rows, 'record')} in ${quantity(made.length, 'window')}, complete up to ${until}`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { plural, visibleJson } from '@intake/runtime'
+import { quantity, visibleJson } from '@intake/runtime'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { exportSubject } from '@intake/records'
@@ -30,11 +30,11 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
           const write = file ? lineWriter(file) : printJsonLine
           const report = await exportSubject({ services, subject, write, folder })
           note(
-            `${report.records} ${plural(report.records, 'record')}, ${report.attachments} ${plural(report.attachments, 'attachment')}`,
+            `${quantity(report.records, 'record')}, ${quantity(report.attachments, 'attachment')}`,
           )
           if (report.unreadableFrames > 0) {
             throw new UsageError(
-              `Incomplete: this version cannot read ${report.unreadableFrames} ${plural(report.unreadableFrames, 'frame')} in Redis, which may hold more.`,
+              `Incomplete: this version cannot read ${quantity(report.unreadableFrames, 'frame')} in Redis, which may hold more.`,
             )
           }
           if (report.damaged.length === 0) return

@@ -5,7 +5,7 @@ import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createBacklogReader, type ReadBacklogs } from '@intake/queue'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis, createReplicaAcks } from '@intake/redis'
-import { pause, plural } from '@intake/runtime'
+import { pause, quantity } from '@intake/runtime'
 import type { Command } from 'commander'
 import { ackReplicas } from '../confirm-change.ts'
 import { findEndpoint, UsageError } from '../endpoints.ts'
@@ -121,7 +121,7 @@ async function run(file: string, options: Options): Promise<void> {
     if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
     else {
       print(
-        `${imported} ${plural(imported, 'record')} imported, ${bad} rejected, ${dropped} left out by rules`,
+        `${quantity(imported, 'record')} imported, ${bad} rejected, ${dropped} left out by rules`,
       )
       if (bad > 0) print(`Rejected lines with reasons: ${rejected}`)
     }

@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import { createBacklogReader, queueKinds, type QueueName } from '@intake/queue'
 import { createQueuePause } from '@intake/queue/consume'
 import { Option, type Command } from 'commander'
@@ -63,6 +63,6 @@ function describe(state: {
   in_progress: number
 }): string {
   const { queue, paused, waiting, in_progress } = state
-  const counts = `${waiting} ${plural(waiting, 'frame')} waiting, ${in_progress} in progress`
+  const counts = `${quantity(waiting, 'frame')} waiting, ${in_progress} in progress`
   return [queue, paused ? 'paused' : 'running', counts].join('\t')
 }

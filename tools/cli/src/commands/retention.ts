@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import {
   findExpired,
   monthlyKinds,
@@ -92,11 +92,11 @@ function printReport(report: Expired, dryRun: boolean): void {
     print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
   }
   for (const { kind, bundleIdentifier, month, rows } of report.applications) {
-    const what = `${dryRun ? 'to delete' : 'deleted'}: ${rows} ${plural(rows, 'row')} of ${month}`
+    const what = `${dryRun ? 'to delete' : 'deleted'}: ${quantity(rows, 'row')} of ${month}`
     printRow([kind, what, bundleIdentifier])
   }
   const { objects, deadLetters } = report
-  const what = `${objects} ${plural(objects, 'object')}, ${deadLetters} ${plural(deadLetters, 'dead letter')}`
+  const what = `${quantity(objects, 'object')}, ${quantity(deadLetters, 'dead letter')}`
   print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
 }
 

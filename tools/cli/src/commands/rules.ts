@@ -1,4 +1,4 @@
-import { plural, tryJson } from '@intake/runtime'
+import { quantity, tryJson } from '@intake/runtime'
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import {
@@ -237,7 +237,7 @@ function describeDryRun({ records, devices, not_stored: notStored, by_version: v
   ])
   const heads = ['version_code', 'version_name', 'records', 'devices', 'not stored']
   return [
-    `In the last day it would have matched ${records} ${plural(records, 'record')} of ${devices} ${plural(devices, 'device')}; ${notStored} would not be stored.`,
+    `In the last day it would have matched ${quantity(records, 'record')} of ${quantity(devices, 'device')}; ${notStored} would not be stored.`,
     ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
   ].join('\n\n')
 }

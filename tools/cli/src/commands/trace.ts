@@ -1,4 +1,4 @@
-import { plural } from '@intake/runtime'
+import { quantity } from '@intake/runtime'
 import {
   findReservations,
   searchOf,
@@ -141,7 +141,7 @@ function explain(
   )
   if (unreadableFrames > 0) {
     sentences.push(
-      `This version cannot read ${unreadableFrames} ${plural(unreadableFrames, 'frame')} in Redis, which may hold it (docs/operations/problems.md#frame_unreadable).`,
+      `This version cannot read ${quantity(unreadableFrames, 'frame')} in Redis, which may hold it (docs/operations/problems.md#frame_unreadable).`,
     )
   }
   if (state !== 'unknown') return sentences

@@ -4,7 +4,7 @@ import { dayMs, importKeyId, IntakeError, isUuid, limits, printUuid } from '@int
 import { deriveIdentity } from '@intake/identity'
 import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
-import { pause, plural } from '@intake/runtime'
+import { pause, quantity } from '@intake/runtime'
 import { parseRecord, printLog } from '@intake/sandbox'
 import type { SourceMap } from './maps.ts'
 import type { SourceRow } from './read-rows.ts'
@@ -154,7 +154,7 @@ function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | un
   const days = Math.floor(keptMs / dayMs)
   // The period may have been taken back since: gateways refuse such a record, too.
   throw new UnwantedError(
-    `it is older than ${days} ${plural(days, 'day')}: retention drops such records, or has dropped them`,
+    `it is older than ${quantity(days, 'day')}: retention drops such records, or has dropped them`,
   )
 }
 

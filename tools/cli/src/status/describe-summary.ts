@@ -1,5 +1,5 @@
 import { kinds } from '@intake/contract'
-import { plural, visibleLine } from '@intake/runtime'
+import { plural, quantity, visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
@@ -96,7 +96,7 @@ function describeRules(services: readonly ServiceStatus[]): string[] {
   if (count === 0) return []
   const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
   return [
-    `Gateways follow ${count} ${plural(count, 'rule')}, which matched ${number(matches)} ${plural(matches, 'record')} since they ` +
+    `Gateways follow ${quantity(count, 'rule')}, which matched ${number(matches)} ${plural(matches, 'record')} since they ` +
       'started (intake rules list).',
   ]
 }
@@ -121,7 +121,7 @@ function load(service: ServiceStatus): string {
     .filter(([, seconds]) => seconds > 0)
     .map(([kind, seconds]) => `inserts ${kind} for ${duration(seconds)}`)
   return [
-    ...(requests === undefined ? [] : [`${requests} ${plural(requests, 'request')} in flight`]),
+    ...(requests === undefined ? [] : [`${quantity(requests, 'request')} in flight`]),
     ...(connections === undefined ? [] : [`${connections.open} of ${connections.max} connections`]),
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,
