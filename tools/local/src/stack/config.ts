@@ -4,6 +4,7 @@ import {
   ConsoleConfig,
   GatewayConfig,
   ObjectStoreConfig,
+  port,
   redisUrl,
   s3Endpoint,
   WorkerConfig,
@@ -11,9 +12,6 @@ import {
 import { loadConfig } from '@intake/runtime/config'
 import { ConfigError, problemsOf } from '@intake/runtime'
 import { type Static, type TString, Type } from 'typebox'
-
-const port = (preset: number, description: string) =>
-  Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
 /** A setting that the gateway and the worker also have, with a description for the stack. */
 const external = (setting: TString, description: string) =>

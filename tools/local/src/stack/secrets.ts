@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '../engines/service.ts'
@@ -29,18 +31,15 @@ const newSecrets = () => ({
   apiKey: `ik_${randomBytes(32).toString('base64url')}`,
 })
 
+/** Unknown members are accepted, because a later version may have added them. */
+const keptSecrets = Type.Record(Type.String(), Type.String({ minLength: 1 }))
+
 function readSecrets(path: string): Partial<Secrets> {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (areSecrets(kept)) return kept
+    if (Value.Check(keptSecrets, kept)) return kept
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
   }
   throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
-}
-
-/** Unknown members are accepted, because a later version may have added them. */
-function areSecrets(kept: unknown): kept is Partial<Secrets> {
-  if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
-  return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')
 }
