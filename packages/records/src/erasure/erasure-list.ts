@@ -18,19 +18,17 @@ export async function noteErasure(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   erasure: Erasure,
 ): Promise<void> {
-  const { id, kind, subjectHash, startedAt, finishedAt, report } = erasure
+  const { subjectHash, startedAt, finishedAt, ...others } = erasure
   await clickhouse.insertSelect(
     `INSERT INTO intake.erasures (id, kind, subject_sha256, started_at, finished_at, report, ver)
      SELECT {id:UUID}, {kind:String}, {subject:String}, {started:DateTime64(3, 'UTC')},
        {finished:Nullable(DateTime64(3, 'UTC'))}, {report:String}, {ver:UInt64}`,
     {
-      id,
-      kind,
+      ...others,
       subject: subjectHash,
       started: sqlTime(startedAt),
-      finished: finishedAt === undefined ? null : sqlTime(finishedAt),
-      report,
-      ver: finishedAt === undefined ? 0 : finishedAt.getTime(),
+      finished: finishedAt ? sqlTime(finishedAt) : null,
+      ver: finishedAt?.getTime() ?? 0,
     },
   )
 }
