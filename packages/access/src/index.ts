@@ -13,7 +13,6 @@ export {
   hasBudget,
   keyLimitNames,
   keyLimits,
-  type BudgetName,
   type KeyLimitName,
   type KeyLimits,
 } from './api-keys/key-limits.ts'
@@ -24,28 +23,13 @@ export {
   createApiKeyStore,
 } from './api-keys/store.ts'
 export type { ApiKey } from './api-keys/stored-key.ts'
-export {
-  dayCountName,
-  dayCountOf,
-  readUsedToday,
-  sharedCountKey,
-  type DayCount,
-} from './api-keys/used-today.ts'
+export * from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
 export { createWaitingEntries, type JournalEntry } from './journal/journal.ts'
-export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
+export { createPolicyStore, suppressedMax } from './policy/store.ts'
 export type { StoredPolicy } from './policy/stored-policy.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
-export {
-  applyEdits,
-  compileRules,
-  isLeftOut,
-  type ActiveRule,
-  type CompiledRules,
-  type EditedPart,
-  type Ruling,
-  type SenderRules,
-} from './rules/compile.ts'
+export * from './rules/compile.ts'
 export {
   concerns,
   describeRule,

@@ -1,7 +1,7 @@
 export { createAddressOf } from './client-address.ts'
 export { GatewayConfig, publicUrlOf } from './gateway.ts'
 export { ConsoleConfig } from './console.ts'
-export { accountShare, accountTimesFree, formBytesMax, logShare } from './memory.ts'
+export { accountTimesFree, formBytesMax, logShare } from './memory.ts'
 export * from './object-store.ts'
 export { loopbackOrigins, parseCorsOrigins, type AllowedOrigins } from './origins.ts'
 export { clickhouseCluster, clickhouseUrl, port, redisUrl } from './settings.ts'

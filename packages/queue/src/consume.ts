@@ -1,11 +1,4 @@
-export {
-  alertSender,
-  alertWebhook,
-  changeDeliveryId,
-  feedbackWebhook,
-  parseAlertDeliveryId,
-  testDeliveryId,
-} from './webhooks.ts'
+export * from './webhooks.ts'
 export type { BatchLimits } from './batch-room.ts'
 export type { ClaimedFrame } from './claimed-frames.ts'
 export { createFrameConsumer, type FrameConsumer } from './consumer.ts'
@@ -16,6 +9,6 @@ export {
   startDeliveries,
 } from './deliveries.ts'
 export { createDeliverySink, type DeliverySink } from './delivery-sink.ts'
-export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
+export { createJobSource, type ClaimedJob, type JobSource } from './job-source.ts'
 export { createShardedSource } from './shards/sharded-source.ts'
 export { createQueuePause } from './queue-pause.ts'

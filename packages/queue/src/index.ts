@@ -1,10 +1,5 @@
 export { createBacklogReader, type Backlog, type Backlogs, type ReadBacklogs } from './backlog.ts'
-export {
-  backlogFromSeconds,
-  startBacklogMonitor,
-  type BacklogMonitor,
-  type QueueState,
-} from './backlog-monitor.ts'
+export * from './backlog-monitor.ts'
 export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from './frame.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { perQueue, queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'

@@ -18,11 +18,7 @@ export * from './retention/expired.ts'
 export { type Dropped, keepCounts } from './counts/replace-counts.ts'
 export * from './retention/periods.ts'
 export { type RecordServices, type Services } from './services.ts'
-export {
-  startStoredStateMonitor,
-  type StoredState,
-  type StoredStateMonitor,
-} from './stored-state.ts'
+export * from './stored-state.ts'
 export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
 export { findInTables } from './trace/find-in-tables.ts'
 export type { RecordSearch } from './trace/matches.ts'

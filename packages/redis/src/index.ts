@@ -4,18 +4,10 @@ export { createExamination, type Examination } from './examination.ts'
 export * from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState } from './poll-state.ts'
-export type { ReplicaReading } from './durability/replicas.ts'
-export {
-  readPresence,
-  readReports,
-  readSharedSettings,
-  startPresence,
-  type ReportingProcesses,
-  type ReportingService,
-} from './presence.ts'
+export * from './presence.ts'
 export { addTo, createKeyCounts } from './key-counts.ts'
 export { execAll, execEach, isDamaged } from './replies.ts'
-export { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
+export { credentialsOf, parseRedisUrl } from './redis-url.ts'
 export type { RedisPoll, RedisState } from './state.ts'
 export * from './durability/replica-acks.ts'
 export { withRedis, withRedisTimeout } from './with-redis.ts'

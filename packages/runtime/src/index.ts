@@ -22,11 +22,4 @@ export { sha256InTurns } from './sha256-in-turns.ts'
 export { tryJson } from './try-json.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
-export {
-  codeOf,
-  invisible,
-  visibleJson,
-  visibleLine,
-  visibleText,
-  withLineFeeds,
-} from './visible-text.ts'
+export * from './visible-text.ts'
