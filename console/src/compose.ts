@@ -11,13 +11,11 @@ import {
   markDeliveries,
 } from '@intake/queue/consume'
 import { connectRedis } from '@intake/redis'
-import type { Owner } from '@intake/runtime'
 import {
   createMetrics,
   createWarning,
-  type Logger,
+  type ProcessContext,
   type Registry,
-  type Secrets,
 } from '@intake/runtime/process'
 import { createAlertStore } from '@intake/access'
 import { createPageState } from './admin/page-state.ts'
@@ -30,12 +28,7 @@ import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { createReceivers } from './webhook/receivers.ts'
 
-interface Context {
-  config: ConsoleConfig
-  log: Logger
-  secrets: Secrets<typeof ConsoleConfig>
-  owner: Owner
-}
+type Context = ProcessContext<typeof ConsoleConfig>
 
 interface Parts {
   registry: Registry

@@ -21,13 +21,12 @@ import {
   reportWhileConnected,
   startPresence,
 } from '@intake/redis'
-import { type Owner, systemClock } from '@intake/runtime'
+import { systemClock } from '@intake/runtime'
 import {
   createMetrics,
   createWarning,
-  type Logger,
+  type ProcessContext,
   type Registry,
-  type Secrets,
 } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
@@ -48,26 +47,21 @@ import { registerRedisMetrics } from './report/state-metrics.ts'
 const minute = 60_000
 const redisHelp = helpOf('redis_connection')
 
-interface Process {
-  config: GatewayConfig
-  log: Logger
-  secrets: Secrets<typeof GatewayConfig>
-  /** Closes parts in reverse order, so each is created after those that it uses. */
-  owner: Owner
-  isDraining: () => boolean
-}
+type Process = ProcessContext<typeof GatewayConfig>
 
 interface Gateway {
   app: FastifyInstance
   startAdmin: () => Promise<{ port: number }>
   problems: Pick<GatewayProblems, 'present'>
-  /** From now on connections close with their next response. */
+  /** From now on connections close with their next response, and health checks say `draining`. */
   leave: () => void
 }
 
 export async function compose(gateway: Process): Promise<Gateway> {
-  const { config, log, owner, isDraining } = gateway
+  const { config, log, owner } = gateway
   const { own } = owner
+  let hasLeft = false
+  const isDraining = () => hasLeft
   const openAdmin = prepareAdmin(gateway)
   const tracing = await startTracing({ service: 'intake-gateway', config, log })
   owner.add(() => tracing?.close())
@@ -129,7 +123,11 @@ export async function compose(gateway: Process): Promise<Gateway> {
   }
   const about = { service: 'gateway', problems, metrics: registry, isDraining }
   const startAdmin = () => openAdmin(adminRoutes({ ...about, ...gatewayStatus(sources) }))
-  return { app, startAdmin, problems, leave: () => connections.leave() }
+  const leave = () => {
+    hasLeft = true
+    connections.leave()
+  }
+  return { app, startAdmin, problems, leave }
 }
 
 /**

@@ -20,21 +20,14 @@ await runProcess({
   name: 'gateway',
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
-  async start(config, log, secrets, owner) {
-    let isDraining = false
-    const { app, startAdmin, problems, leave } = await compose({
-      config,
-      log,
-      secrets,
-      owner,
-      isDraining: () => isDraining,
-    })
+  async start(context) {
+    const { config, log, owner } = context
+    const { app, startAdmin, problems, leave } = await compose(context)
     for (let ms = 0; ms < readyMsMax && !isReady(problems.present()); ms += 20) await pause(20)
     await app.listen({ host: config.HOST, port: config.PORT, backlog: newConnectionsMax })
     // The application is closed first, so that requests are finished while everything that they
     // need still works.
     owner.add(async () => {
-      isDraining = true
       leave()
       if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)
       await app.close()

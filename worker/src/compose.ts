@@ -6,13 +6,11 @@ import { startAdminServer } from '@intake/http-edge'
 import { readShards, type QueueName } from '@intake/queue'
 import { createJobSource, createShardedSource } from '@intake/queue/consume'
 import { connectRedis, whileConnected } from '@intake/redis'
-import type { Owner } from '@intake/runtime'
 import {
   createMetrics,
   createWarning,
-  type Logger,
+  type ProcessContext,
   type Registry,
-  type Secrets,
 } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createFeedbackAnnouncer } from './deliver/announce-feedback.ts'
@@ -22,12 +20,7 @@ import { workerFacts, workerScaling } from './watch/facts.ts'
 import { whileConfirmed } from './watch/installation-check.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 
-export interface Context {
-  config: WorkerConfig
-  log: Logger
-  secrets: Secrets<typeof WorkerConfig>
-  owner: Owner
-}
+type Context = ProcessContext<typeof WorkerConfig>
 
 const redisHelp = helpOf('redis_connection')
 

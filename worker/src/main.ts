@@ -6,5 +6,5 @@ await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: () => 10_000,
-  start: (config, log, secrets, owner) => compose({ config, log, secrets, owner }),
+  start: compose,
 })

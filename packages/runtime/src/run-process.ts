@@ -10,6 +10,15 @@ import { watchSecrets, type Secrets } from './watch-secrets.ts'
 
 const help = 'docs/operations/process-ends.md'
 
+/** What a process has at its start. */
+export interface ProcessContext<S extends TObject> {
+  config: Static<S>
+  log: Logger
+  secrets: Secrets<S>
+  /** Closes parts in reverse order, so each is created after those that it uses. */
+  owner: Owner
+}
+
 /**
  * Runs a process: sets its heap growth, reads its settings and logs them without secrets, follows
  * the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error, ends all that
@@ -19,7 +28,7 @@ export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
   closeTimeoutMs: (config: Static<S>) => number
-  start(config: Static<S>, log: Logger, secrets: Secrets<S>, owner: Owner): Promise<void>
+  start(context: ProcessContext<S>): Promise<void>
 }): Promise<void> {
   setHeapGrowth()
   const { name } = options
@@ -38,7 +47,7 @@ export async function runProcess<S extends TObject>(options: {
       await owner.end()
       secrets.close()
     })
-    await options.start(config, log, secrets, owner)
+    await options.start({ config, log, secrets, owner })
   } catch (err) {
     if (err instanceof ConfigError)
       log.fatal({ help: 'docs/operations/problems.md#configuration' }, err.message)

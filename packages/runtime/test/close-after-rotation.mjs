@@ -6,7 +6,7 @@ await runProcess({
   name: 'test',
   config: Type.Object({ PASSWORD: Type.String({ writeOnly: true, isFollowed: true }) }),
   closeTimeoutMs: () => 120_000,
-  async start(_config, log, secrets, owner) {
+  async start({ log, secrets, owner }) {
     const secret = secrets.follow('PASSWORD')
     owner.add(() => new Promise((resolve) => secret.onChange(resolve)))
     log.info('up')
