@@ -2,6 +2,7 @@ import { Cluster, Redis as Server } from 'ioredis'
 import { withTimeout } from '@intake/runtime'
 import type { Redis } from '../connect.ts'
 import { namesOf } from '../cluster/nodes.ts'
+import type { HostPort } from '../redis-url.ts'
 import type { Primary } from '../servers.ts'
 
 const timeoutMs = 4_000
@@ -39,16 +40,11 @@ export async function readReplicas<Facts>(
   )
 }
 
-interface Address {
-  host: string
-  port: number
-}
-
 /**
  * Returns the replicas that a primary lists; in a cluster, the addresses that it gives to clients,
  * unless these are fewer.
  */
-async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
+async function findReplicas(redis: Redis, primary: Primary): Promise<HostPort[]> {
   const { name, tags, redis: server } = primary
   const replication = await server.info('replication')
   const lines = [...replication.matchAll(/^slave\d+:ip=([^,]*),port=(\d+)/gm)]
@@ -58,12 +54,12 @@ async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> 
   return names.length < listed.length ? listed : names.map(parseName)
 }
 
-function parseName(name: string): Address {
+function parseName(name: string): HostPort {
   const colon = name.lastIndexOf(':')
   return { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) }
 }
 
-function connect(address: Address, { redis }: Primary): Server {
+function connect(address: HostPort, { redis }: Primary): Server {
   const { username, password, tls } = redis.options
   return new Server({
     ...address,
