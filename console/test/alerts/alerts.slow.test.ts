@@ -1,7 +1,14 @@
 import t from 'tap'
 import type { Alert } from '@intake/access'
-import { atTime, insertRows, logRow, startServer } from '../../../packages/schema/test/fixture.ts'
+import {
+  atTime,
+  insertRows,
+  logRow,
+  startServer,
+  withSettings,
+} from '../../../packages/schema/test/fixture.ts'
 import { createAlertRun } from '../../src/alerts/alerts.ts'
+import { readChanges } from '../../src/alerts/changes.ts'
 import type { Situation } from '../../src/alerts/evaluate.ts'
 
 const { server, connect } = await startServer(t)
@@ -303,4 +310,15 @@ t.test('two hundred alerts of twenty applications', async (t) => {
   )
   await evaluate(many, start)
   t.same(new Set(await statesOf(...many)), new Set(['ok']))
+})
+
+t.test('a long history of changes needs little memory', async (t) => {
+  await owner.insertSelect(
+    `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, event, since, evaluated_at)
+     SELECT concat('alert_old', toString(number % 20)), intDiv(number, 20), 'com.long', toString(number), 1, 1
+     FROM numbers(200_000)`,
+  )
+  const url = withSettings(server.readerUrl, { max_memory_usage: '32000000' })
+  const { last } = await readChanges(connect(t, { url }), new Date(start))
+  t.match(last.get('alert_old7'), { change: '9999', event: '199987' })
 })

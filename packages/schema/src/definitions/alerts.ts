@@ -18,6 +18,7 @@ const found: ColumnComments = {
   detail: 'For new-crash: the stack trace of the latest one.',
   evaluated_at: 'When it was last evaluated, UTC.',
 }
+const number: ColumnComments = { change: 'How many states it had before.' }
 const author: ColumnComments = {
   created_at: 'When it was added, UTC.',
   created_by: 'Who added it.',
@@ -39,7 +40,7 @@ const validUntil = 'argMax(alerts_raw.valid_until, alerts_raw.change)'
 const changeColumns: ColumnComments = {
   ...subject,
   ...condition,
-  change: 'How many states it had before.',
+  ...number,
   state: 'ok, firing or unknown.',
   since: 'When it took this state, UTC.',
   ...found,
@@ -62,12 +63,13 @@ ${from}`,
     comment: 'The state of each alert on events.',
     columns: {
       ...subject,
+      ...number,
       state:
         'ok, firing, or unknown: records are behind, it is not known what is usual, or nobody evaluates it.',
       since: 'When it took this state, UTC.',
       ...found,
     },
-    select: `SELECT id, ${latest(subject)},
+    select: `SELECT id, ${latest(subject, number)},
   if(${validUntil} < now64(3), 'unknown', argMax(alerts_raw.state, alerts_raw.change)) AS state,
   if(${validUntil} < now64(3), ${validUntil}, argMax(alerts_raw.since, alerts_raw.change)) AS since,
   ${latest(found)}
