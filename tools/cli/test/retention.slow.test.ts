@@ -158,7 +158,12 @@ t.test('counts outlive their rows, and no recount changes them', async (t) => {
   // It arrives after the last count, before its month is dropped.
   const received_at = '2026-11-11T00:00:00.000Z'
   await insert('logs', [row('2026-07-10T09:00:00.000Z', { received_at })])
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.outcomes_raw (minute, code, records)
+     SELECT arrayJoin(['2026-07-10 08:00:00', '2026-11-10 08:00:00'])::DateTime('UTC'), 'accepted', 2`,
+  )
   t.match(await apply('2026-11-20'), { logs: ['202607'], counts: [] })
+  t.equal(await rowsOf('outcomes'), 2)
   t.equal(await rowsOf('logs', bundle_identifier), 1)
   t.equal(await eventsOf(bundle_identifier), 4)
   const sketches = 'hours_raw WHERE toYYYYMM(hour) = 202607 AND notEmpty(device_states)'
@@ -194,6 +199,7 @@ t.test('counts outlive their rows, and no recount changes them', async (t) => {
   })
   t.equal(await eventsOf(bundle_identifier), 1)
   t.equal(await number('count() AS n FROM intake.days_raw WHERE toYYYYMM(day) = 202607'), 0)
+  t.equal(await rowsOf('outcomes'), 1, 'those of July went with its counts')
 })
 
 t.test('an application with a shorter period loses its rows by days, others do not', async (t) => {

@@ -17,7 +17,7 @@ import {
 const partitioned = {
   logs: ['logs_raw'],
   feedback: ['feedback_raw', 'attachments_raw'],
-  counts: ['hours_raw', 'days_raw'],
+  counts: ['hours_raw', 'days_raw', 'outcomes_raw'],
 } as const
 
 type MonthlyKind = keyof typeof partitioned
