@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { createPolicyStore } from '@intake/access'
 import { attachmentKey, thumbnailKey } from '@intake/contract'
@@ -324,4 +325,14 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
     (await policy.load())!.retention.logs.applications.get('com.example.short')?.days,
     undefined,
   )
+})
+
+t.test('a wrong clock of this machine drops nothing', async (t) => {
+  const now = Date.now()
+  const bundle_identifier = 'com.example.now'
+  await insert('logs', [logRow({ ...at(new Date(now).toISOString()), bundle_identifier })])
+  mock.timers.enable({ apis: ['Date'], now: now + 5 * days90 })
+  t.teardown(() => mock.timers.reset())
+  t.match(await intake(['retention', 'apply']), { code: 0 })
+  t.equal(await rowsOf('logs_raw', bundle_identifier), 1)
 })

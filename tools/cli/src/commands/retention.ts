@@ -12,6 +12,7 @@ import {
 } from '@intake/records'
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
+import { primaryOf } from '@intake/redis'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { confirmChange } from '../confirm-change.ts'
@@ -77,9 +78,12 @@ export function define(retention: Command): void {
     .option('--json', 'print the report as JSON')
     .action(({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) =>
       withServices(async (services) => {
+        // Not of this machine: if its clock were ahead, records would be dropped too early.
+        const [seconds] = await primaryOf(services.redis).time()
+        const now = new Date(1_000 * Number(seconds))
         const report = dryRun
-          ? await findExpired(services, await readExpiry(services.clickhouse, new Date()))
-          : await applyRetention(services, { progress: createProgress() })
+          ? await findExpired(services, await readExpiry(services.clickhouse, now))
+          : await applyRetention(services, { now, progress: createProgress() })
         if (json) return printJson({ dryRun, ...report })
         printReport(report, dryRun)
       }),

@@ -24,10 +24,10 @@ import { correctPolicy } from './correct-policy.ts'
  */
 export async function applyRetention(
   services: Services,
-  options: { now?: Date; progress?: (sentence: string) => void } = {},
+  options: { now: Date; progress?: (sentence: string) => void },
 ): Promise<Expired> {
   const { clickhouse, redis } = services
-  const { now = new Date(), progress = () => {} } = options
+  const { now, progress = () => {} } = options
   if (await correctPolicy(services)) await untilGatewaysKnow(progress)
 
   const expiry = await readExpiry(clickhouse, now)
