@@ -3,8 +3,10 @@ import type { IntakeOptions } from './options.ts'
 import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
 import { textBytes } from './text-bytes.ts'
 
-/** Timeouts for a response. A form may contain pictures, whose upload takes longer. */
-const timeoutMs = { text: 30_000, form: 180_000 }
+/** Timeouts for a response. */
+const textMsMax = 30_000
+/** Enough for four pictures of 10 MiB at 50 kB a second. */
+const formMsMax = 900_000
 /** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
 /** Even if all 500 events of a batch have errors, the response is much smaller. */
@@ -63,13 +65,11 @@ export const createFetchTransport = (
       keepalive: kept > 0,
     } as RequestInit
     keptAlive += kept
-    const answer = await exchange(
-      prefix + path,
-      init,
-      isText ? timeoutMs.text : timeoutMs.form,
-    ).finally(() => {
-      keptAlive -= kept
-    })
+    const answer = await exchange(prefix + path, init, isText ? textMsMax : formMsMax).finally(
+      () => {
+        keptAlive -= kept
+      },
+    )
     if (!packed || answer.status !== 415) return answer
     gzip = undefined
     return transport(request)

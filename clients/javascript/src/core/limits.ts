@@ -1,9 +1,9 @@
 export const dayMs = 86_400_000
 /**
- * Maximum size of a segment, in bytes. Also after a refusal, the gateway reads 256 KiB of a body.
- * If a client sends more, it may see a reset connection instead of the response (docs/sending.md).
+ * Maximum size of a segment, in bytes. It arrives at 2,000 bytes a second, not compressed, before
+ * the gateway ends the request: the body may fall 40 KB behind 4,096 bytes a second.
  */
-export const segmentBytesMax = 200_000
+export const segmentBytesMax = 30_000
 /**
  * The limits of a segment (events and bytes) are at most the limits of the storage, divided by this
  * number. Full storage drops its oldest segment to make room, so each segment must be a small part
@@ -25,7 +25,7 @@ export const attachmentsMax = 4
  */
 export const jsonDepthMax = 24
 export const batchMax = 500
-/** A request that gets status 500 is sent at most this many times in one run. */
+/** A request that gets status 500, or is refused by a proxy, is sent at most so often in one run. */
 export const fewAttempts = 3
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3

@@ -142,7 +142,7 @@ struct StoredFeedback {
     body += "--\(boundary)--\r\n".utf8
     return OutgoingRequest(
       path: "/feedback", contentType: "multipart/form-data; boundary=\(boundary)", body: body,
-      timeout: 180, headers: ["prefer": "handling=lenient"])
+      timeout: 900, headers: ["prefer": "handling=lenient"])
   }
 }
 

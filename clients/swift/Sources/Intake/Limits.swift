@@ -1,8 +1,8 @@
 /// Limits of the gateway's interface, and limits of the client.
 enum Limits {
-  /// Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it
-  /// refuses. A client that sends more may see a reset connection instead of the response.
-  static let segmentBytes = 200_000
+  /// Maximum size of a segment, in bytes. It arrives at 2,000 bytes a second, not compressed, before
+  /// the gateway ends the request: the body may fall 40 KB behind 4,096 bytes a second.
+  static let segmentBytes = 30_000
   static let batchEntries = 500
   /// The size of a segment is at most the size of the storage divided by this number. To make room,
   /// full storage drops a whole segment, so a segment must be a small part of the storage.
@@ -10,7 +10,7 @@ enum Limits {
   /// The maximum length of an event's name and of a user's id, in UTF-16 units.
   static let identifier = 255
   /// The maximum size of an event's params as JSON, in bytes.
-  static let paramsBytes = segmentBytes / 2
+  static let paramsBytes = 100_000
   /// The maximum age of an event that is sent: a day less than the gateway accepts, so that the
   /// event does not become too old on the way.
   static let eventAgeMs = 29 * 86_400_000
@@ -18,7 +18,8 @@ enum Limits {
   static let startAttempts = 8
   static let feedback = 20
   static let attachments = 4
-  /// After this many responses with status 500, a request is not sent again before the next start.
+  /// After so many responses with status 500 or refusals of a proxy, a request waits for the next
+  /// start.
   static let fewAttempts = 3
   /// The maximum number of times that an event gets a new id.
   static let generations = 3

@@ -11,12 +11,10 @@ import java.util.zip.GZIPOutputStream
 
 private const val CONNECT_MS_MAX = 10_000
 
-/**
- * Timeouts of a whole request, in milliseconds. A form may contain pictures, whose upload takes
- * longer.
- */
+/** Timeouts of a whole request, in milliseconds. */
 private const val TEXT_MS_MAX = 30_000
-private const val FORM_MS_MAX = 180_000
+/** Enough for four pictures of 10 MiB at 50 kB a second. */
+private const val FORM_MS_MAX = 900_000
 
 /** Smaller bodies are not compressed, because compression saves little. */
 private const val GZIP_BYTES_MIN = 1000

@@ -10,10 +10,10 @@ internal const val START_MS_MAX = 8000L
 internal const val START_AGAIN_MS = 1000L
 
 /**
- * Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it refuses.
- * If a client sends more, it may see a reset connection instead of the response (docs/sending.md).
+ * Maximum size of a segment, in bytes. It arrives at 2,000 bytes a second, not compressed, before
+ * the gateway ends the request: the body may fall 40 KB behind 4,096 bytes a second.
  */
-internal const val SEGMENT_BYTES_MAX = 200_000
+internal const val SEGMENT_BYTES_MAX = 30_000
 
 internal const val ENTRIES_MAX = 500
 
@@ -42,7 +42,10 @@ internal const val EVENT_AGE_MS_MAX = 29 * DAY_MS
 internal const val FEEDBACK_MAX = 20
 internal const val ATTACHMENTS_MAX = 4
 
-/** After this many responses with status 500, a request is not sent again before the next start. */
+/**
+ * After so many responses with status 500 or refusals of a proxy, a request waits for the next
+ * start.
+ */
 internal const val FEW_ATTEMPTS = 3
 
 /** The maximum number of times that an event gets a new id. */
