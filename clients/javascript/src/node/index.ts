@@ -57,7 +57,7 @@ export function createNodeClient(
   const { transport } = createFetchTransport(options, {
     exchange: exchangeWith(async (url, init) => {
       const signal = AbortSignal.any([init!.signal!, ended.signal])
-      return fetch(url, { ...(await withFormAsBytes(init!)), signal })
+      return fetch(url, { ...(await withFormAsBytes(init!)), signal }).catch(throwCause)
     }, time),
     gzip: promisify(gzip) as (text: string) => Promise<BufferSource>,
   })
@@ -169,6 +169,12 @@ function uptimeMs(): number {
   } catch {
     return 0
   }
+}
+
+/** Node's error says only `fetch failed`. Its cause says why, such as a wrong name or certificate. */
+function throwCause(error: Error & { cause?: unknown }): never {
+  const { message, code } = Object(error.cause) as { message?: string; code?: string }
+  throw new Error(message || code || error.message)
 }
 
 /**

@@ -32,6 +32,16 @@ for (const flushIntervalMs of [Infinity, 3e9])
     t.equal(server.rows.size, 1)
   })
 
+t.test('the last error says why a connection failed', async (t) => {
+  const { server, create } = await startDevice(t)
+  server.faults.push('lost')
+  const client = create()
+  client.log('tap')
+  t.same(await client.flush(), { left: 0 })
+  t.match(client.stats().lastError, { status: 0, message: 'other side closed' })
+  await client.shutdown()
+})
+
 t.test('the device keeps its UUID and its sequence over restarts', async (t) => {
   const { server, create } = await startDevice(t)
   for (const event of ['a', 'b']) {
