@@ -27,6 +27,12 @@ export const flaws = {
     from: 'if (unsettled) return unsettled',
     to: 'segment.tries = (segment.tries || 0) + 1; if (unsettled && segment.tries < 4) return unsettled',
   },
+  'gives up what a proxy refuses': {
+    found: 'keeps what a proxy refuses',
+    file: 'answer.ts',
+    from: '(!isOfIntake || (!isSuccess && isOpen))',
+    to: '(isSuccess ? !isOfIntake : isOpen)',
+  },
   'retries 400': {
     found: 'does not repeat a 400, and sends the rest',
     file: 'decide.ts',
@@ -138,8 +144,8 @@ export const flaws = {
   'takes any 2xx for success': {
     found: 'takes the page of a hotel, with status 200, for no answer',
     file: 'answer.ts',
-    from: 'if (isSuccess ? !isOfIntake',
-    to: 'if (status === 200 ? false : isSuccess ? !isOfIntake',
+    from: 'status !== 413 &&',
+    to: 'status !== 413 && status !== 200 &&',
   },
   'looks at the status only': {
     found: 'takes half an answer for none',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { textBytes } from '../src/core/text-bytes.ts'
-import { offline } from './fake-intake.ts'
+import { answerOf, offline } from './fake-intake.ts'
 import { createHost } from './host.ts'
 
 t.test('a property of the device that JSON cannot represent is left out', async (t) => {
@@ -94,4 +94,23 @@ t.test('a code that is a number is that of a proxy, so nothing is stopped', asyn
   await host.time.advance(10_000)
   t.equal(host.server.rows.size, 1)
   t.match(client.stats(), { stopped: false, lastError: { status: 403, code: 'http_403' } })
+})
+
+t.test('what a proxy refuses is tried three times, and again after the next start', async (t) => {
+  const host = createHost()
+  const { transport } = host.server
+  host.server.transport = async (request) =>
+    JSON.stringify(request.body).includes('poison') ? answerOf(421, '<html>') : transport(request)
+  const client = host.start({ batchEntriesMax: 1 })
+  client.log('poison')
+  client.log('tap')
+  await client.feedback({ text: 'poison' })
+  await host.time.advance(3_600_000)
+  t.same(host.server.events(), ['tap'])
+  t.match(client.stats(), { pending: { logs: 1, feedback: 1 }, dropped: {} })
+  host.server.transport = transport
+  host.start()
+  await host.time.advance(10_000)
+  t.same(host.server.events(), ['tap', 'poison'])
+  t.equal(host.server.feedback.length, 1)
 })

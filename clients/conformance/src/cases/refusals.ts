@@ -19,13 +19,13 @@ function expectAttempts({ attemptsOf, expect }: Trial, n: number, count: number)
  * A case in which a refusal is final: the event is never sent again, and later events are
  * delivered.
  */
-function isFinal(title: string, status: number): ConformanceCase {
+function isFinal(title: string, refusal: Fault): ConformanceCase {
   return {
     title,
     async run(trial) {
       const { start, fault, sender, drain, settle, stored } = trial
       await start()
-      fault({ status })
+      fault(refusal)
       await sender.log(tap, { n: 1 })
       await untilFirstEnded(trial)
       await sender.log(tap, { n: 2 })
@@ -155,10 +155,22 @@ const countSent = ({ attempts }: Trial, name: string): number =>
   ).size
 
 export const refusals: ConformanceCase[] = [
-  isFinal('does not repeat a 400, and sends the rest', 400),
-  isFinal('does not repeat a 415, and sends the rest', 415),
-  isFinal('does not repeat a 422, and sends the rest', 422),
-  isFinal('does not repeat a 4xx that it does not know, and sends the rest', 499),
+  isFinal('does not repeat a 400, and sends the rest', { status: 400 }),
+  isFinal('does not repeat a 415, and sends the rest', { status: 415 }),
+  isFinal('does not repeat a 422, and sends the rest', { status: 422 }),
+  isFinal('does not repeat a 4xx that it does not know, and sends the rest', {
+    status: 499,
+    code: 'new_code',
+  }),
+  {
+    title: 'keeps what a proxy refuses',
+    async run({ start, fault, sender, drainLogs }) {
+      await start()
+      fault({ status: 409 })
+      await sender.log(tap, { n: 1 })
+      await drainLogs(1)
+    },
+  },
   {
     title: 'does not repeat a 403',
     async run(trial) {

@@ -7,8 +7,8 @@ import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
 export interface Attempted {
-  /** The parsed response body; undefined if the request failed. */
-  body: ResponseBody | undefined
+  /** The parsed response body; false if the request failed. */
+  body: ResponseBody | false
   /**
    * How sending continues if the records have no final result and are kept. Undefined if they have
    * a final result.
@@ -22,7 +22,7 @@ export interface Attempted {
   /** True if a smaller request could succeed. */
   isTooLarge: boolean
   /** True if it is certain that nothing was stored. */
-  isDefinite: boolean
+  isDefinite: boolean | ''
 }
 
 export interface ResponseBody {
@@ -38,7 +38,7 @@ export interface ResponseBody {
  * Sends a request, and evaluates what the responses for log events and for feedback have in common.
  *
  * @param entry the segment or feedback that is sent. `failures` counts its responses with status
- *   500; after three, the entry is not sent again before the next start
+ *   500 and a proxy's refusals; after three, the entry is not sent again before the next start
  */
 export const attemptRequest = async (
   client: State,
@@ -75,11 +75,13 @@ export const attemptRequest = async (
   const retryAfterMs =
     Number(retryAfter) * 1000 || Date.parse(retryAfter!) - correctedNow(client) || 0
   const reason = code || `http_${status}`
+  const isOpen = isUnsettled(status)
   let unsettled: Sent | undefined
-  if (isSuccess ? !isOfIntake : isUnsettled(status)) unsettled = { retryAfterMs }
+  if (status !== 413 && (!isOfIntake || (!isSuccess && isOpen))) unsettled = { retryAfterMs }
   if (!isSuccess && refuse(text, client.refused)) unsettled = {}
   else if (code && isAboutSettings(status) && !retryAfterMs) client.stopReason = code
-  if (status === 500) entry.failures++
+  // A 4xx without a code comes from a proxy. It may concern what the records contain.
+  if (isOpen ? status === 500 : !code) entry.failures++
   if (unsettled || !isSuccess)
     client.lastFailure = {
       time: isoTime(correctedNow(client)),
@@ -88,7 +90,7 @@ export const attemptRequest = async (
       message: error || body.detail,
     }
   return {
-    body: isSuccess ? body : undefined,
+    body: isSuccess && body,
     unsettled,
     code: reason,
     isTooLarge: status === 413,

@@ -45,7 +45,7 @@ export const createClient = <Attachment>(
   const { url, apiKey, bundleIdentifier, deviceUuid } = options
   const isValid =
     apiKey &&
-    targetForm.test(`${url} ${apiKey}`) &&
+    targetForm.test(url + ' ' + apiKey) &&
     bundleIdentifier &&
     (!deviceUuid || isUuid(deviceUuid))
   if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')

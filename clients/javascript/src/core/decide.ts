@@ -46,5 +46,5 @@ export const isUnsettled = (status: number): boolean =>
   status < 400 || status >= 500 || retryStatuses.includes(status) || isAboutSettings(status)
 
 /** Whether the response means that nothing of the request was stored. */
-export const isDefinite = (status: number, code: string | false): boolean =>
-  !!code && (status < 500 || status === 503) && !uncertainCodes.includes(code)
+export const isDefinite = (status: number, code: string | false): boolean | '' =>
+  code && (status < 500 || status === 503) && !uncertainCodes.includes(code)

@@ -16,7 +16,7 @@ interface StoredFeedback {
 
 export interface WaitingFeedback {
   key: string
-  /** The number of attempts that got status 500. With `fewAttempts`, a feedback is not sent. */
+  /** As for a segment. With `fewAttempts`, a feedback is not sent. */
   failures: number
   /** Why it is sent without its images. */
   imagesRefusal?: string

@@ -33,8 +33,8 @@ export interface Segment extends EntryName {
   mayBeStored: boolean
   isBusy?: boolean
   /**
-   * Number of attempts that got status 500. After three such attempts, the segment is not sent
-   * again before the next start.
+   * Number of attempts that got status 500 or a refusal of a proxy. After three, the segment is not
+   * sent again before the next start.
    */
   failures: number
 }

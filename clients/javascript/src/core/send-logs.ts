@@ -91,8 +91,8 @@ const send = async (
     const middle = events.length >> 1
     const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored }
     await replace(client, segment, context, [
-      [{ ...half, key: `${key}0` }, events.slice(0, middle)],
-      [{ ...half, key: `${key}1` }, events.slice(middle)],
+      [{ ...half, key: key + 0 }, events.slice(0, middle)],
+      [{ ...half, key: key + 1 }, events.slice(middle)],
     ])
     return {}
   }

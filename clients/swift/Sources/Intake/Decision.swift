@@ -16,7 +16,8 @@ enum Decision {
   /// release does not know its error code. A 4xx about the URL or the API key (one of
   /// `settingStatuses`) stops sending if the response has an error code and no `Retry-After`. A
   /// response without a code is from a proxy. A later request may pass the proxy and reach the
-  /// gateway, so the request is retried.
+  /// gateway, so the request is retried; at most three times if the refusal may concern what the
+  /// records contain.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
@@ -28,7 +29,7 @@ enum Decision {
     case 500: self = .few
     case ..<400, 501...: self = .retry
     case _ where RetryRules.retryStatuses.contains(status): self = .retry
-    case _ where !RetryRules.settingStatuses.contains(status): self = .drop
+    case _ where !RetryRules.settingStatuses.contains(status): self = code == nil ? .few : .drop
     default: self = code == nil || retryAfterMs > 0 ? .retry : .stop
     }
   }

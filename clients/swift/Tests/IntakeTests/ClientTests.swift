@@ -227,14 +227,14 @@ final class ClientTests: XCTestCase {
     await next.shutdown()
   }
 
-  func testA401OfAProxyIsRepeated() async {
+  func testA4xxOfAProxyIsRepeated() async {
     let server = FakeServer()
     let client = start(server)
-    server.add(.answer(401, "<html>"), .answer(401, ""))
+    server.add(.answer(401, "<html>"), .answer(401, ""), .answer(421, "<html>"))
     client.log("tap")
     let left = await client.flush()
     XCTAssertEqual(left, 0)
-    XCTAssertEqual(server.requests.count, 3)
+    XCTAssertEqual(server.requests.count, 4)
     await client.shutdown()
   }
 

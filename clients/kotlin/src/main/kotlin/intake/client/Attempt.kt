@@ -109,7 +109,8 @@ private fun readRetryAfter(text: String?, now: Long): Long {
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the URL or the API key (one of `settingStatuses`) stops
  * sending if the response has a code and no `Retry-After`. A response without a code comes from a
- * proxy. A later request may pass the proxy and reach the gateway, so the request is retried.
+ * proxy. A later request may pass the proxy and reach the gateway, so the request is retried; at
+ * most three times if the refusal may concern what the records contain.
  *
  * @param code the error code in the response; null if there was no response, or if the response is
  *   not Intake's
@@ -119,7 +120,7 @@ internal fun decide(status: Int, code: String?, retryAfterMs: Long): Decision =
         status == 413 -> Decision.SPLIT
         status == 500 -> Decision.FEW
         status < 400 || status > 500 || status in retryStatuses -> Decision.RETRY
-        status !in settingStatuses -> Decision.DROP
+        status !in settingStatuses -> if (code == null) Decision.FEW else Decision.DROP
         code != null && retryAfterMs == 0L -> Decision.STOP
         else -> Decision.RETRY
     }

@@ -105,8 +105,8 @@ internal class Segment(
     var isBusy = false
 
     /**
-     * How many attempts got the status 500. After three such attempts, the segment is not sent
-     * again before the next start.
+     * How many attempts got the status 500 or a refusal of a proxy. After three, the segment is not
+     * sent again before the next start.
      */
     var failures = 0
 

@@ -73,9 +73,9 @@ class AnswerTest {
     }
 
     @Test
-    fun `a 401 of a proxy is repeated`() {
-        for (type in listOf("text/html", "application/json")) {
-            val server = refusing(type, "<html>")
+    fun `a 4xx of a proxy is repeated`() {
+        for ((type, status) in listOf("text/html" to 401, "application/json" to 401, "" to 421)) {
+            val server = refusing(type, "<html>", status)
             val intake = startFor(server)
             intake.log("tap")
             assertEquals(0, intake.flush().get())
