@@ -13,6 +13,7 @@ export const occasions = [
   'duplicate raw rows',
   'partial inserts',
   'zombie completions',
+  'processes that ended in order',
   'records before a watermark',
 ] as const
 

@@ -30,14 +30,31 @@ export function createFaults(options: {
   objects: ObjectStore
 }): Faults {
   const { world, gateways, workers, redis, clickhouse, objects } = options
-  const { random, scheduler, network } = world
+  const { random, scheduler, network, coverage } = world
   const fate = createProcess('fate')
   let isWaitingForInsert = false
 
   function kill(part: Part): void {
+    if (part.process.state === 'down') return
+    scheduler.note('fate', `kills ${part.process.name}`)
+    end(part)
+  }
+
+  /** Like SIGTERM: the process ends when it has closed, unless it dies before. */
+  function stop(part: Part): void {
     const { process } = part
-    if (process.state === 'down') return
-    scheduler.note('fate', `kills ${process.name}`)
+    if (process.state !== 'running' || part.close === undefined) return
+    scheduler.note('fate', `stops ${process.name}`)
+    const { life } = process
+    void part.close().then(() => {
+      if (process.life !== life) return
+      coverage['processes that ended in order']++
+      end(part)
+    })
+  }
+
+  function end(part: Part): void {
+    const { process } = part
     process.state = 'down'
     process.life++
     part.crash?.()
@@ -96,6 +113,7 @@ export function createFaults(options: {
       () => kill(random.pick(parts)),
       () => freeze(random.pick(parts)),
     ]),
+    () => stop(random.pick(workers)),
     () => void scheduler.loseAnswer(),
     fill,
     failInserts,

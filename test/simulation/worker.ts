@@ -25,9 +25,11 @@ export function createWorker(options: {
   const { code, scheduler, wallMs } = world
   const process = createProcess(options.name)
   const note = (_: unknown, message: string) => scheduler.note(process.name, message)
+  let closeLife = (): Promise<void> => Promise.resolve()
 
   return {
     process,
+    close: () => closeLife(),
     start() {
       const sourceOf = (kind: RecordKind, shard?: number) =>
         createJobSource({ world, process, redis, kind, shard })
@@ -39,7 +41,7 @@ export function createWorker(options: {
         clock,
       })
       const store = createRowStore({ world, process, clickhouse })
-      code.worker.startWorker({
+      const delivery = code.worker.startWorker({
         sources: { logs, feedback: sourceOf('feedback'), outcomes: noJobs },
         store,
         events: createWorkerMetrics(new Registry()),
@@ -48,7 +50,7 @@ export function createWorker(options: {
         onError: (error) => note(undefined, error.message),
         clock,
       })
-      code.watermark.startWatermark({
+      const advance = code.watermark.startWatermark({
         readBacklogs: createReadBacklogs({ world, process, redis }),
         store,
         clockSkewMaxMs: skewMaxMs,
@@ -56,6 +58,10 @@ export function createWorker(options: {
         clock,
         wallMs,
       })
+      closeLife = () => {
+        advance.close()
+        return delivery.close()
+      }
     },
   }
 }

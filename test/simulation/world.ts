@@ -24,6 +24,8 @@ export interface Part {
   start(): void
   /** Applies the crash to the data; called at the moment of the crash. */
   crash?(): void
+  /** Ends the work in order, as on SIGTERM. */
+  close?(): Promise<void>
 }
 
 export function createProcess(name: string): Process {

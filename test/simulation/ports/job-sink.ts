@@ -17,8 +17,17 @@ export function createJobSink(options: {
   shard?: number | undefined
 }): JobSink {
   const { world, process, redis, kind, shard } = options
-  const { code, coverage, network, scheduler } = world
+  const { code, coverage, network, scheduler, serial } = world
   let hasConnected = false
+  const names = new Map<string, string>()
+
+  /** Replaces the random part of an id: shards compare ids, and their order must follow from the seed. */
+  function nameOf(id: string): string {
+    const digits = String(serial()).padStart(12, '0')
+    const name = names.get(id) ?? `${id.slice(0, 14)}7000-8000-${digits}${id.slice(36)}`
+    names.set(id, name)
+    return name
+  }
 
   function whenRunning(run: () => void): void {
     if (redis.process.state !== 'down') return run()
@@ -43,14 +52,15 @@ export function createJobSink(options: {
     async add(id, data) {
       const { rows } = data as Frame
       if (rows > 1) coverage['frames of several rows']++
+      const name = nameOf(id)
       const reply = await network.ask<'stored' | 'refused'>({
         from: process,
         to: redis.process,
-        what: `add ${id} with ${rows} rows`,
+        what: `add ${name} with ${rows} rows`,
         timeoutTicks: commandTimeoutTicks,
         handle(answer) {
           if (redis.isFull()) return answer('refused')
-          redis.jobs(kind, shard).add(id, data)
+          redis.jobs(kind, shard).add(name, data)
           answer('stored')
         },
       })
