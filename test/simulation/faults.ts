@@ -41,16 +41,15 @@ export function createFaults(options: {
   }
 
   /** Like SIGTERM: the process ends when it has closed, unless it dies before. */
-  function stop(part: Part): void {
+  async function stop(part: Part): Promise<void> {
     const { process } = part
     if (process.state !== 'running' || part.close === undefined) return
     scheduler.note('fate', `stops ${process.name}`)
     const { life } = process
-    void part.close().then(() => {
-      if (process.life !== life) return
-      coverage['processes that ended in order']++
-      end(part)
-    })
+    await part.close()
+    if (process.life !== life) return
+    coverage['processes that ended in order']++
+    end(part)
   }
 
   function end(part: Part): void {
@@ -113,7 +112,7 @@ export function createFaults(options: {
       () => kill(random.pick(parts)),
       () => freeze(random.pick(parts)),
     ]),
-    () => stop(random.pick(workers)),
+    () => void stop(random.pick(workers)),
     () => void scheduler.loseAnswer(),
     fill,
     failInserts,
