@@ -89,4 +89,6 @@ t.test('a quorum and the settings of a cluster are sent only when they are set',
   t.same(of('distributed_ddl_task_timeout'), [null, '54'])
   t.same(of('distributed_foreground_insert'), ['1', '1'])
   t.same(of('insert_deduplicate'), ['0', '0'])
+  t.same(of('async_insert'), ['0', '0'])
+  t.same(of('wait_end_of_query'), ['1', '1'])
 })

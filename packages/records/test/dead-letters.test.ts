@@ -8,7 +8,7 @@ import {
   replayDeadLetters,
   type DeadLetter,
 } from '../src/index.ts'
-import type { InsertRows } from '@intake/clickhouse'
+import { insertLines, type InsertRows } from '@intake/clickhouse'
 import { logRow, refusal, startServer } from '../../schema/test/fixture.ts'
 
 const { connect } = await startServer(t)
@@ -56,6 +56,15 @@ t.test('a row that is not JSON, or has no id, is kept, too', async (t) => {
   const letter = letters.find(({ row }) => row === '{"cut')
   t.match(letter, { table: 'feedback', id: /^[0-9a-f-]{36}$/, bundle_identifier: '' })
   await dropDeadLetters(clickhouse, [letter!])
+  t.same(await readDeadLetters(clickhouse, letter!.id), [])
+})
+
+t.test('a dead letter of a worker whose clock was ahead is dropped, too', async (t) => {
+  const [letter] = await add(logRow())
+  const failedAt = new Date(Date.now() + 3_600_000)
+  const ahead = { ...letter, failed_at: failedAt.toISOString(), ver: failedAt.getTime() }
+  await insertLines(clickhouse, { table: 'dead_letters', lines: [JSON.stringify(ahead)] })
+  await dropDeadLetters(clickhouse, await readDeadLetters(clickhouse, letter!.id))
   t.same(await readDeadLetters(clickhouse, letter!.id), [])
 })
 

@@ -196,6 +196,8 @@ t.test('a table that rejects every row causes few dead letters', async (t) => {
   t.match(lines.join(''), 'docs/operations/problems.md#rows_refused')
 
   t.equal((await store(postponed, options)).length, 32)
+  const lone = frame(poison(1_001))
+  t.same(await store([lone], options), [lone])
   t.equal(deadLetters.length, 16, 'none while no row is stored')
 
   const good = frame(row(1_000))
@@ -203,6 +205,13 @@ t.test('a table that rejects every row causes few dead letters', async (t) => {
   t.same(stored, [row(1_000)])
   await store(postponed, options)
   t.equal(deadLetters.length, 32, 'the table accepts other rows, so these rows are at fault')
+})
+
+t.test('a rejected count waits in the queue: it never becomes a dead letter', async (t) => {
+  const { options, deadLetters } = build()
+  const count = frame(row(1, { poison: true }))
+  t.same(await store([count], { ...options, kind: 'outcomes' }), [count])
+  t.same(deadLetters, [])
 })
 
 t.test('frames of two codings are inserted apart, and a bad row of each is found', async (t) => {

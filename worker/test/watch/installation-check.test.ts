@@ -18,9 +18,13 @@ async function compare(t: Test, marks: { redis: string | null; clickhouse: strin
   const redis = new EventEmitter()
   let failure: ClickHouseError | undefined
   let isFrozen = false
+  let whileReading = () => {}
   const check = startInstallationCheck({
     redis,
-    readMark: () => (isFrozen ? new Promise(() => {}) : Promise.resolve(marks.redis)),
+    async readMark() {
+      whileReading()
+      return isFrozen ? new Promise(() => {}) : marks.redis
+    },
     clickhouse: {
       query: (async () => {
         if (failure !== undefined) throw failure
@@ -39,6 +43,7 @@ async function compare(t: Test, marks: { redis: string | null; clickhouse: strin
     redis,
     marks,
     freeze: () => void (isFrozen = true),
+    onRead: (run: () => void) => (whileReading = run),
     fail: (kind: 'operator' | 'retry') => (failure = new ClickHouseError(kind, { kind })),
     next: () => clock.advance(intervalMs),
   }
@@ -78,6 +83,13 @@ t.test('a new connection to Redis must be confirmed again', async (t) => {
   t.equal(check.isConfirmed(), false)
   await next()
   t.equal(check.isConfirmed(), true)
+})
+
+t.test('a mark of a connection that ended meanwhile does not count', async (t) => {
+  const { check, redis, next, onRead } = await compare(t, { redis: 'one', clickhouse: 'one' })
+  onRead(() => redis.emit('close'))
+  await next()
+  t.equal(check.isConfirmed(), false)
 })
 
 t.test('a Redis that does not respond is not a fault of ClickHouse', async (t) => {
