@@ -126,7 +126,8 @@ export const flaws = {
   'sends a thousand at once': {
     found: 'sends at most 500 events in a request',
     file: 'log-queue.ts',
-    from: 'Math.min(batchEntriesMax, batchMax, storageEventsMax / segmentsMin)',
+    from: `Math.min(batchEntriesMax, batchMax, storageEventsMax / segmentsMin) &&
+    segment.byteCount + size <= Math.min(segmentBytesMax, storageBytesMax / segmentsMin)`,
     to: '1_000',
   },
   'knows no limit of bytes': {
@@ -202,12 +203,6 @@ export const flaws = {
     file: 'log-queue.ts',
     from: 'client.segments.find(({ isBusy }) => !isBusy)',
     to: 'client.segments.findLast(({ isBusy }) => !isBusy)',
-  },
-  'sends everything from a closing page': {
-    found: 'sends no more than 64 KiB from a closing page, and the rest at the next visit',
-    file: 'send-logs.ts',
-    from: 'client.pageEndBytes() - jsonBytes(context)',
-    to: 'Infinity',
   },
   'gives ids of version 4': {
     found: 'gives an event a UUIDv7 of the moment it happened',

@@ -31,6 +31,22 @@ t.test('the end of a page sends the events of every user', async (t) => {
   t.equal(host.server.requests.length, 2)
 })
 
+t.test('the end of a page sends only what fits into its request', async (t) => {
+  const host = createHost()
+  const client = host.start({}, { pageEndBytes: () => 2_000 })
+  await host.time.advance(10)
+  for (let n = 0; n < 50; n++) client.log('tap', { text: 'x'.repeat(100) })
+  client.leavePage()
+  await host.time.advance(0)
+  t.equal(host.server.requests.length, 1)
+  const [request] = host.server.requests
+  const bytes = String(request!.body).length
+  t.ok(bytes > 1_000 && bytes <= 2_000, `${bytes} bytes`)
+  client.wake()
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 50)
+})
+
 t.test('an attempt waits for one write, not for those of all segments', async (t) => {
   const host = createHost()
   const { storage } = host
