@@ -1,19 +1,14 @@
-import type { AlertStore } from '@intake/access'
+import type { Alert, AlertStore } from '@intake/access'
 import { insertLines, type ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { isDue, readChanges, removalOf, rowOf } from './changes.ts'
+import { isDue, readChanges, removalOf, rowOf, type AlertChange } from './changes.ts'
 import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
 
 const intervalMs = 60_000
 /** A turn ends before its console polls again, so that the same console can take the next one. */
 const turnMs = 0.9 * intervalMs
-/**
- * The pause after a run, as a multiple of its duration: alerts take at most 1/6 of the time. There
- * is none after a run that failed, so that alerts are known soon after ClickHouse is back.
- */
-const pausePerRun = 5
 const redisTimeoutMs = 5_000
 
 type Listed = Awaited<ReturnType<AlertStore['list']>>
@@ -46,23 +41,32 @@ export function createAlertRun(options: {
   const { situation: read = () => readSituation(reader) } = options
   const evaluate = createEvaluation({ reader, onError })
 
+  const save = (rows: readonly Record<string, unknown>[]) =>
+    insertLines(store, { table: 'alerts', lines: rows.map((row) => JSON.stringify(row)) })
+
+  async function announce(changes: readonly Pick<AlertChange, 'id' | 'change'>[]): Promise<void> {
+    const ids = new Set(changes.map(({ id, change }) => changeDeliveryId(id, change)))
+    if (ids.size > 0) await sink.add([...ids].map((id) => ({ id, sender: alertSender })))
+  }
+
   async function run({ alerts: all, unreadable }: Listed): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
-    const due = all.filter((alert) => isDue(alert, last.get(alert.id), nowMs))
-    const evaluated = await evaluate(due, situation)
-    const rows = evaluated.map((one) => rowOf(one, last.get(one.alert.id), nowMs))
     const ids = new Set([...all.map(({ id }) => id), ...unreadable])
-    const removals = [...last.values()]
-      .filter(({ id }) => !ids.has(id))
-      .map((one) => removalOf(one, nowMs))
-    const lines = [...rows, ...removals].map((row) => JSON.stringify(row))
-    await insertLines(store, { table: 'alerts', lines })
-    const isNew = ({ id, change }: (typeof rows)[number]) => change !== last.get(id)?.change
-    const told = [...messages, ...rows.filter((row) => row.is_message === 1 && isNew(row))]
-    const changes = new Set(told.map(({ id, change }) => changeDeliveryId(id, change)))
-    if (changes.size > 0) await sink.add([...changes].map((id) => ({ id, sender: alertSender })))
+    const removed = [...last.values()].filter(({ id }) => !ids.has(id))
+    await save(removed.map((one) => removalOf(one, nowMs)))
+    const evaluatedAt = ({ id }: Alert) => last.get(id)?.evaluated_at ?? ''
+    const due = all
+      .filter((alert) => isDue(alert, last.get(alert.id), nowMs))
+      .toSorted((a, b) => evaluatedAt(a).localeCompare(evaluatedAt(b)))
+    for await (const evaluated of evaluate(due, situation)) {
+      const rows = evaluated.map((one) => rowOf(one, last.get(one.alert.id), nowMs))
+      await save(rows)
+      const isNew = ({ id, change }: (typeof rows)[number]) => change !== last.get(id)?.change
+      await announce(rows.filter((row) => row.is_message === 1 && isNew(row)))
+    }
+    await announce(messages)
   }
 
   return async () => {
@@ -100,16 +104,9 @@ export function startAlerts(options: {
   clock?: Clock
 }): { close(): void } {
   const { run, takeTurn, onError, clock = systemClock } = options
-  let notBefore = 0
-
   return startPolling({
     async poll() {
-      if (clock.now() < notBefore) return
-      if (!(await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock))) return
-      const began = clock.now()
-      await run()
-      const pauseMs = pausePerRun * (clock.now() - began)
-      if (pauseMs > intervalMs) notBefore = clock.now() + pauseMs
+      if (await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock)) await run()
     },
     intervalMs,
     onError,

@@ -10,13 +10,20 @@ export type SomeAlerts = readonly Alert[]
 /** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
 const alertsMax = 50
 
-/** Divides alerts among statements, which count for one application each. */
+/**
+ * Divides alerts among evaluations of one application each, in the order of their first alerts. New
+ * crashes take several statements for each alert.
+ */
 export function divide(alerts: readonly Alert[]): SomeAlerts[] {
-  return [...new Set(alerts.map(({ bundle }) => bundle))].flatMap((bundle) => {
-    const own = alerts.filter((alert) => alert.bundle === bundle)
-    const parts = Math.ceil(own.length / alertsMax)
-    return Array.from({ length: parts }, (_, n) => own.slice(n * alertsMax, (n + 1) * alertsMax))
-  })
+  const parts: Alert[][] = []
+  const open = new Map<string, Alert[]>()
+  for (const alert of alerts) {
+    const part = alert.condition === 'new-crash' ? [] : (open.get(alert.bundle) ?? [])
+    if (part.length === 0) parts.push(part)
+    part.push(alert)
+    if (alert.condition !== 'new-crash') open.set(alert.bundle, part.length < alertsMax ? part : [])
+  }
+  return parts
 }
 
 /** A window of an application. */

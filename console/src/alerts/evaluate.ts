@@ -1,6 +1,7 @@
 import type { Alert } from '@intake/access'
 import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
+import { systemClock, type Clock } from '@intake/runtime'
 import { countWindows, divide, hasSentWith, type Reader, type SomeAlerts } from './count-windows.ts'
 import { judge, type Evaluated, type Found } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
@@ -47,45 +48,34 @@ export async function readSituation(reader: Reader): Promise<Situation> {
 /** What failed is tried again at the next evaluation, then after twice the pause, up to this. */
 const retryMs = { min: 30_000, max: 10 * 60_000 }
 
+/** An application is quick if its last evaluation took at most this, or if there was none. */
+const quickMs = 500
+/** A call begins with none that is slow after this time. */
+const slowMsMax = 10_000
+/** The pause after those, as a multiple of their duration: they take at most 1/6 of the time. */
+const pausePerSlow = 5
+
 /**
  * Creates the function that evaluates alerts. Their windows end at the watermark, so that nothing
  * is missing in them, or at the present while the watermark is behind. Each application is counted
- * alone: what it sends keeps no alert of another from being evaluated.
+ * alone. Those that are quick come first, and at each call; the others take turns, within limits. So
+ * what an application sends delays no alert of a quick one by more than one of its own evaluations.
  *
  * @param options.onError called when some alerts could not be counted; they are then unknown
- * @returns rejects if ClickHouse is away
+ * @returns yields what can be stored at once; throws if ClickHouse is away
  */
 export function createEvaluation(options: {
   reader: Reader
   onError: (error: unknown) => void
-}): (alerts: readonly Alert[], situation: Situation) => Promise<Evaluated[]> {
-  const { reader, onError } = options
+  clock?: Pick<Clock, 'now'>
+}): (alerts: readonly Alert[], situation: Situation) => AsyncGenerator<Evaluated[]> {
+  const { reader, clock = systemClock } = options
   const usualCounts = createUsualCounts(reader)
   const newCrashes = createKnownCrashes(reader)
-  const failed = new Map<string, { untilMs: number; pauseMs: number }>()
-
-  /** Resolves to undefined if `count` rejects, or has rejected lately. */
-  async function attempt<Value>(
-    name: string,
-    nowMs: number,
-    count: () => Promise<Value>,
-  ): Promise<Value | undefined> {
-    const last = failed.get(name)
-    if (last !== undefined && last.untilMs > nowMs) return undefined
-    try {
-      const value = await count()
-      failed.delete(name)
-      return value
-    } catch (error) {
-      // Without a response ClickHouse may be away, which is not the fault of the application.
-      const hasResponse = !(error instanceof ClickHouseError) || error.code !== undefined
-      if (!hasResponse) await reader.query('SELECT 1')
-      onError(error)
-      const pauseMs = Math.min(retryMs.max, last ? 2 * last.pauseMs : retryMs.min)
-      failed.set(name, { untilMs: nowMs + pauseMs, pauseMs })
-      return undefined
-    }
-  }
+  const { attempt, hasFailed } = createAttempts(options)
+  /** The last evaluation of each application. */
+  const lasts = new Map<string, { began: number; isQuick: boolean }>()
+  let slowNotBefore = 0
 
   async function evaluate(
     alerts: SomeAlerts,
@@ -95,7 +85,7 @@ export function createEvaluation(options: {
     const isBehind = visibleUntilMs === undefined || nowMs - visibleUntilMs > behindMs
     const toMs = isBehind ? nowMs : visibleUntilMs
     const tried = <Value>(what: string, count: () => Promise<Value>) =>
-      attempt(`${what} ${bundle}`, nowMs, count)
+      attempt({ what, bundle, nowMs }, count)
     const ofEvents = alerts.filter(({ condition }) => condition !== 'new-crash')
     const ofTimes = alerts.filter(({ condition }) => condition === 'times')
     const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
@@ -125,9 +115,60 @@ export function createEvaluation(options: {
     })
   }
 
-  return async (alerts, situation) => {
-    const evaluated: Evaluated[] = []
-    for (const some of divide(alerts)) evaluated.push(...(await evaluate(some, situation)))
+  async function evaluateTimed(some: SomeAlerts, situation: Situation): Promise<Evaluated[]> {
+    const began = clock.now()
+    const evaluated = await evaluate(some, situation)
+    const { bundle } = some[0]!
+    const isQuick = clock.now() - began <= quickMs && !hasFailed(bundle)
+    lasts.set(bundle, { began, isQuick })
     return evaluated
   }
+
+  return async function* evaluateAll(alerts, situation) {
+    const lastOf = ([one]: SomeAlerts) => lasts.get(one!.bundle) ?? { began: 0, isQuick: true }
+    const quick: Evaluated[] = []
+    const others: SomeAlerts[] = []
+    for (const some of divide(alerts)) {
+      if (lastOf(some).isQuick) quick.push(...(await evaluateTimed(some, situation)))
+      else others.push(some)
+    }
+    yield quick
+    const began = clock.now()
+    if (began < slowNotBefore) return
+    for (const some of others.toSorted((a, b) => lastOf(a).began - lastOf(b).began)) {
+      if (clock.now() - began <= slowMsMax) yield await evaluateTimed(some, situation)
+    }
+    slowNotBefore = clock.now() + pausePerSlow * (clock.now() - began)
+  }
+}
+
+function createAttempts(options: { reader: Reader; onError: (error: unknown) => void }) {
+  const { reader, onError } = options
+  const failed = new Map<string, { bundle: string; untilMs: number; pauseMs: number }>()
+
+  /** Resolves to undefined if `count` rejects, or has rejected lately. */
+  async function attempt<Value>(
+    { what, bundle, nowMs }: { what: string; bundle: string; nowMs: number },
+    count: () => Promise<Value>,
+  ): Promise<Value | undefined> {
+    const name = `${what} ${bundle}`
+    const last = failed.get(name)
+    if (last !== undefined && last.untilMs > nowMs) return undefined
+    try {
+      const value = await count()
+      failed.delete(name)
+      return value
+    } catch (error) {
+      // Without a response ClickHouse may be away, which is not the fault of the application.
+      const hasResponse = !(error instanceof ClickHouseError) || error.code !== undefined
+      if (!hasResponse) await reader.query('SELECT 1')
+      onError(error)
+      const pauseMs = Math.min(retryMs.max, last ? 2 * last.pauseMs : retryMs.min)
+      failed.set(name, { bundle, untilMs: nowMs + pauseMs, pauseMs })
+      return undefined
+    }
+  }
+
+  const hasFailed = (bundle: string) => [...failed.values()].some((one) => one.bundle === bundle)
+  return { attempt, hasFailed }
 }

@@ -20,7 +20,9 @@ const tooMuch = () => new ClickHouseError('too much', { kind: 'split', code: 241
 function evaluating(fail: (bundle: unknown) => void) {
   const asked: unknown[] = []
   const errors: unknown[] = []
+  let nowMs = 0
   const evaluate = createEvaluation({
+    clock: { now: () => nowMs },
     reader: {
       async query<Row>(_sql: string, { bundle }: Record<string, unknown> = {}) {
         if (bundle !== undefined) asked.push(bundle)
@@ -31,9 +33,11 @@ function evaluating(fail: (bundle: unknown) => void) {
     onError: (error) => errors.push(error),
   })
   const at = async (minute: number) => {
-    const nowMs = minute * minuteMs
-    const evaluated = await evaluate(alerts, { nowMs, visibleUntilMs: nowMs, refusedKeys: [] })
-    return evaluated.map(({ state }) => state)
+    nowMs = minute * minuteMs
+    const states = new Map<string, string>()
+    for await (const some of evaluate(alerts, { nowMs, visibleUntilMs: nowMs, refusedKeys: [] }))
+      for (const { alert, state } of some) states.set(alert.id, state)
+    return alerts.map(({ id }) => states.get(id))
   }
   return { asked, errors, at }
 }
@@ -74,22 +78,51 @@ t.test('while ClickHouse is away, no application is set apart', async (t) => {
   t.equal(asked.length, 4)
 })
 
-t.test('a run that was dear is followed by a pause, one that failed is not', async (t) => {
+t.test('applications that are slow to count delay no others, and take turns', async (t) => {
   const clock = createTestClock()
-  let runs = 0
+  const slow = ['com.large', 'com.slow'].flatMap((bundle) =>
+    Array.from({ length: 10 }, (_, index) => {
+      const crash = { ...above, condition: 'new-crash', minutes: index + 1 } as Alert
+      return { ...crash, bundle, id: `${bundle}-${index}` }
+    }),
+  )
+  const times = new Map<string, number[]>()
+  let slowMs = 0
+  const evaluate = createEvaluation({
+    clock,
+    reader: {
+      async query<Row>(_sql: string, { bundle }: Record<string, unknown> = {}) {
+        const isSlow = bundle === 'com.large' || bundle === 'com.slow'
+        await pause(isSlow ? 8_000 : 10, { clock })
+        if (isSlow) slowMs += 8_000
+        return (isSlow ? [] : [{ numbers: [1] }]) as Row[]
+      },
+    },
+    onError: (error) => t.error(error),
+  })
   const { close } = startAlerts({
     takeTurn: async () => true,
     async run() {
-      runs++
-      await pause(30_000, { clock })
-      if (runs > 1) throw tooMuch()
+      const nowMs = clock.now()
+      const situation = { nowMs, visibleUntilMs: nowMs, refusedKeys: [] }
+      const oldest = ({ id }: Alert) => times.get(id)?.at(-1) ?? 0
+      const due = [...slow, ...alerts].toSorted((a, b) => oldest(a) - oldest(b))
+      for await (const some of evaluate(due, situation))
+        for (const { alert } of some)
+          times.set(alert.id, [...(times.get(alert.id) ?? []), clock.now()])
     },
-    onError: () => {},
+    onError: (error) => t.error(error),
     clock,
   })
   t.teardown(close)
-  await clock.advance(2 * minuteMs)
-  t.equal(runs, 1, 'it pauses for five times as long as the run took')
-  await clock.advance(4 * minuteMs)
-  t.ok(runs >= 3, `${runs} runs`)
+  const beganMs = clock.now()
+  const minutes = 90
+  await clock.advance(minutes * minuteMs)
+  for (const { id } of alerts) {
+    const own = [beganMs, ...times.get(id)!, clock.now()]
+    const longest = Math.max(...own.slice(1).map((at, index) => at - own[index]!))
+    t.ok(longest <= 2 * minuteMs, `${id}: ${longest} ms`)
+  }
+  t.ok(slowMs <= (minutes * minuteMs) / 5, `${slowMs} ms for slow ones`)
+  for (const { id } of slow) t.ok((times.get(id)?.length ?? 0) >= 2, id)
 })
