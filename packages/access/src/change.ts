@@ -20,8 +20,8 @@ export interface ChangedHash {
  * Changes a hash in one step with the revision and the entry of the journal, so that an entry
  * exists if and only if the change was made.
  *
- * @param options.script Lua: calls `announce()` if it changes the hash KEYS[1]; its own arguments
- * begin with ARGV[3]
+ * @param options.script Lua: calls `announce()` before it changes the hash KEYS[1], because a Redis
+ * without memory refuses that, but no removal; its own arguments begin with ARGV[3]
  */
 export async function changeHash(
   redis: Redis,
@@ -63,9 +63,9 @@ export async function addField(
 }
 
 const removeScript = `
-if redis.call('HDEL', KEYS[1], ARGV[3]) == 0 then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
 announce()
-return 1`
+return redis.call('HDEL', KEYS[1], ARGV[3])`
 
 /** Removes a field. Resolves to false if there is none; then nothing changes. */
 export async function removeField(

@@ -42,3 +42,11 @@ t.test('a change leaves one entry, and what changes nothing leaves none', async 
   t.equal(found.length, 6)
   t.notMatch(JSON.stringify(found), /anna|a secret/)
 })
+
+t.test('a Redis without memory removes nothing, because it cannot announce that', async (t) => {
+  const rule = await policy.addRule({ action: 'drop', match: { event: 'noise' } }, 'bo')
+  await redis.config('SET', 'maxmemory', '1')
+  t.teardown(() => redis.config('SET', 'maxmemory', '0'))
+  await t.rejects(policy.removeRule(rule!.id), /OOM/)
+  t.ok(await redis.hexists('{intake}:rules', rule!.id))
+})
