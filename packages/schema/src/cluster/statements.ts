@@ -51,11 +51,15 @@ export const toLocal = (sql: string): string =>
   )
 
 /**
- * Whether a view shows single rows, which have all their versions on one shard. Each server can
- * compute such a view alone, so conditions, sorting and aggregation run on the shards. Any other
- * view reads all shards.
+ * Whether a view shows single rows of a table on the shards, which have all their versions on one.
+ * Each server can compute such a view alone, so conditions, sorting and aggregation run on the
+ * shards. Any other view reads all shards.
  */
-export const isRowView = (select: string): boolean => !/\b(?:GROUP BY|UNION)\b/.test(select)
+export const isRowView = (select: string): boolean =>
+  !/\b(?:GROUP BY|UNION)\b/.test(select) && tablesOf(select).some(isSharded)
+
+const tablesOf = (select: string): string[] =>
+  [...select.matchAll(/\bintake\.(\w+)/g)].map(([, name = '']) => name)
 
 /**
  * Tables with the same path in Keeper share their rows; paths have macros such as `{shard}`.
@@ -127,8 +131,7 @@ const notPerShard = new RegExp(
 
 /** @throws {Error} if the servers of a cluster would not compute this row view correctly */
 function requireRowsOfShard(name: string, select: string): void {
-  const [, table] =
-    [...select.matchAll(/\bintake\.(\w+)/g)].find(([, one = '']) => !isSharded(one)) ?? []
+  const table = tablesOf(select).find((one) => !isSharded(one))
   if (table !== undefined) {
     throw new Error(
       `On a cluster, intake.${name} would show each row of intake.${table} once per shard: it needs GROUP BY`,

@@ -15,9 +15,9 @@ export const jsonText = (value: string): string =>
 
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
-/** Returns SQL that counts the devices of all states, which are hexadecimal digits. */
-export const deviceCount = (state: string): string =>
-  `uniqCombined64Merge(12)(CAST(unhex(${state}), 'AggregateFunction(uniqCombined64(12), UUID)'))`
+/** SQL that reads a state of devices, which is hexadecimal digits. */
+export const deviceState = (state: string): string =>
+  `CAST(unhex(${state}), 'AggregateFunction(uniqCombined64(12), UUID)')`
 
 /**
  * Functions that read a param in all forms in which it may have been sent. A client may send the
@@ -39,7 +39,7 @@ export const functionStatements: readonly string[] = [
     lower(toString(value)),
     ['true', '1', 'false', '0'], [true, true, false, false]::Array(Nullable(Bool)), NULL)`,
   // An aggregate function of `devices_state` of intake.device_hours.
-  `CREATE OR REPLACE FUNCTION intake_devices AS (state) -> ${deviceCount('state')}`,
+  `CREATE OR REPLACE FUNCTION intake_devices AS (state) -> uniqCombined64Merge(12)(${deviceState('state')})`,
   // Of a stack trace.
   `CREATE OR REPLACE FUNCTION intake_fingerprint AS (text) -> if(isNull(text), NULL, ${fingerprint('text')})`,
 ]
