@@ -14,6 +14,7 @@ t.test('no file imports from a higher floor', async (t) => {
       'counts.ts',
       'watch',
       'page',
+      'cached.ts',
     ],
     importsMin: 100,
   })

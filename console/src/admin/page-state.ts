@@ -11,13 +11,13 @@ import type { BacklogMonitor } from '@intake/queue'
 import type { StoredStateMonitor } from '@intake/records'
 import { readPresence, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
-import { createCache } from '../page/cached.ts'
+import { createCache } from '../cached.ts'
 import { findingsMax } from '../page/findings.ts'
 import type { KeyBudget, WorkerState } from '../page/worker-state.ts'
 import { join, type Reported } from '../watch/reported.ts'
 
 /**
- * How long the names of API keys are used before they are read again. Until then the page shows a
+ * How long the API keys are used before they are read again. Until then the page shows a
  * new key by its id.
  */
 const namesMs = 30_000
@@ -47,9 +47,7 @@ export function createPageState(options: {
   const orElse = <Value>(reading: Promise<Value>, what: string, otherwise: Value) =>
     withTimeout(reading, readTimeoutMs, what).catch(() => otherwise)
 
-  async function readNames(): Promise<ReadonlyMap<string, string>> {
-    return new Map((await keys.list()).map(({ id, name }) => [id, name]))
-  }
+  const readKeys = () => cached('keys', () => orElse(keys.list(), 'reading the API keys', []))
 
   async function readBudgets(): Promise<KeyBudget[]> {
     const limited = (await keys.list()).filter(
@@ -83,7 +81,11 @@ export function createPageState(options: {
       return letters && letters.logs + letters.feedback
     },
     // Without Redis the page shows the ids of API keys instead of their names.
-    keyNames: () => cached('names', () => orElse(readNames(), 'reading the API keys', new Map())),
+    keyNames: async () => new Map((await readKeys()).map(({ id, name }) => [id, name])),
+    async scopes() {
+      const valid = (await readKeys()).filter(({ revokedAt }) => revokedAt === null)
+      return [...new Set(valid.flatMap((key) => key.bundleIdentifiers))]
+    },
     keyBudgets: () => orElse(readBudgets(), 'reading the budgets of API keys', []),
     processes: () => orElse(readPresence(redis), 'counting the processes', undefined),
   }

@@ -1,9 +1,11 @@
-import { sqlTime } from '@intake/clickhouse'
+import { ownerOf, sqlTime } from '@intake/clickhouse'
 import { hourMs } from '@intake/contract'
 import { type RecordReader } from './records.ts'
 
 /** Reads counts of events, from what was counted before or from the records themselves. */
 export interface CountReader extends RecordReader {
+  /** SQL for what names an application in the API keys (`ownerOf`). */
+  owner: string
   /** SQL for a table like `intake.hours`. */
   hours: string
   /** SQL for a table with the columns `bundle_identifier`, `hour`, `version_name` and `device`. */
@@ -25,17 +27,20 @@ export async function readIsSmall(reader: RecordReader): Promise<boolean> {
 }
 
 /**
+ * @param options.scopes the applications that API keys name, and prefixes that end in `.*`
  * @param options.isSmall whether all counts come from the records
  * @param options.recordsFromMs counts of the hours since this time come from the records, because
  * stored counts have whole hours only; the period after it must be short
  */
 export function countReader(
   { query, lines }: RecordReader,
-  { isSmall, recordsFromMs = 0 }: { isSmall: boolean; recordsFromMs?: number | undefined },
+  options: { isSmall: boolean; scopes?: readonly string[]; recordsFromMs?: number | undefined },
 ): CountReader {
+  const { isSmall, scopes = [], recordsFromMs = 0 } = options
+  const shared = { query, lines, owner: ownerOf(scopes) }
   const stored = { hours: 'intake.hours', deviceHours: 'intake.device_hours' }
   if (!isSmall && recordsFromMs === 0) {
-    return { query, lines, ...stored, devices: 'intake_devices(devices_state)', isExact: false }
+    return { ...shared, ...stored, devices: 'intake_devices(devices_state)', isExact: false }
   }
   const fromMs = Math.floor(recordsFromMs / hourMs) * hourMs
   const from = `CAST('${sqlTime(new Date(fromMs))}', 'DateTime64(3, \\'UTC\\')')`
@@ -45,8 +50,7 @@ export function countReader(
     ${version}, 1 AS events FROM intake.logs_flat ${since}`
   const before = `SELECT * FROM ${stored.hours} WHERE hour < ${from}`
   return {
-    query,
-    lines,
+    ...shared,
     hours: isSmall ? `(${records})` : `(${before} UNION ALL ${records})`,
     deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs_flat ${since})`,
     devices: isSmall ? 'uniqExact(device_uuid)' : 'uniqCombined64(12)(device_uuid)',

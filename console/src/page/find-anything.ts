@@ -1,6 +1,6 @@
 import { selectInTurns } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
-import { cutName, ofApplication } from './records.ts'
+import { cutName, inMonth, ofApplication } from './records.ts'
 
 /** What has a name that contains the searched text, with the number of its events in 30 days. */
 export interface Match {
@@ -20,7 +20,6 @@ export interface Matches {
 
 export const perKindMax = 20
 const nearMax = 5
-const days = "hour >= now('UTC') - INTERVAL 30 DAY"
 /** A name with more different letters than this, or than half of the text, is not near. */
 const distanceMax = 3
 /** Names are compared letter by letter, which is dear for long ones. */
@@ -40,7 +39,7 @@ export async function findAnything(
     return counts.query<Match>(inTurns, { text, application })
   }
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
-    FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
+    FROM ${counts.hours} AS hours WHERE ${inMonth} AND ${where} GROUP BY bundle_identifier, one`
   const ofUser = `time >= now('UTC') - INTERVAL 30 DAY AND unique_user_id = {text:String} AND ${where}`
   const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`
   const groups = await Promise.all([

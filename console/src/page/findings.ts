@@ -3,7 +3,7 @@ import { orderedVersion } from '@intake/schema'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
-import { cutName, newestOf, ofApplication, type RecordReader } from './records.ts'
+import { cutName, inMonth, newestOf, ofApplication, type RecordReader } from './records.ts'
 import type { ViewParts } from './without-clickhouse.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
@@ -40,7 +40,6 @@ export const findingsMax = 10
 const stoppedEventsMin = 70
 /** An error has risen if it is so many times as frequent as in older versions, and not rare. */
 const [risenTimes, risenMin] = [3, 5]
-const month = "hour >= now('UTC') - INTERVAL 30 DAY"
 const code = 'ifNull(toString(version_code), version_name)'
 
 /** What cannot be read is left out: a kind that costs too much hides no other kind. */
@@ -51,8 +50,9 @@ export async function readFindings(
 ): Promise<Findings> {
   const where = ofApplication(application)
   const read = <Row>(order: string, sql: string): Promise<Row[]> => {
-    const options = { application: 'bundle_identifier', order, rowsMax: findingsMax }
-    const rows = reader.query<Row>(selectInTurns(sql, options), { application, badNames })
+    const turns = { application: 'bundle_identifier', owner: reader.owner }
+    const inTurns = selectInTurns(sql, { ...turns, order, rowsMax: findingsMax })
+    const rows = reader.query<Row>(inTurns, { application, badNames })
     return orElse(rows, [])
   }
   const days = `SELECT bundle_identifier, ${cutName('event')} AS event,
@@ -75,14 +75,14 @@ export async function readFindings(
            ${newestOf('groupUniqArray((version_code, version_name))')} AS version
          FROM (
            SELECT bundle_identifier, event, hour, events, version_code, version_name, ${code} AS code
-           FROM ${reader.hours} WHERE ${month} AND ${where}) AS one
+           FROM ${reader.hours} WHERE ${inMonth} AND ${where}) AS one
          INNER JOIN (
            SELECT bundle_identifier, argMax(code, place) AS newest, argMax(number, place) AS of_newest,
              sum(number) - of_newest AS of_others, min(first) AS begin
            FROM (
              SELECT bundle_identifier, ${code} AS code, ${orderedVersion('any(version_code)', 'code')} AS place,
                sum(events) AS number, min(hour) AS first
-             FROM ${reader.hours} WHERE ${month} AND ${where} GROUP BY bundle_identifier, code)
+             FROM ${reader.hours} WHERE ${inMonth} AND ${where} GROUP BY bundle_identifier, code)
            GROUP BY bundle_identifier) AS versions USING (bundle_identifier)
          WHERE match(event, {badNames:String}) GROUP BY bundle_identifier, event)
        WHERE is_first_seen OR (of_others > 0 AND newer >= if(older = 0, 1, ${risenMin})

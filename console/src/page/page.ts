@@ -4,7 +4,7 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { createWarning, type Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
-import { createCache } from './cached.ts'
+import { createCache } from '../cached.ts'
 import { countReader, readIsSmall } from './count-reader.ts'
 import { createConcurrencyLimit, cutOffAfter } from './concurrency-limit.ts'
 import { withTyped } from './filter-words.ts'
@@ -84,7 +84,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     async counts(recordsFromMs) {
       const reading = () => unlessClickHouseFails(readIsSmall(reader))
       const isSmall = (await cached('is small', reading, (found) => found !== undefined)) ?? false
-      return countReader(reader, { isSmall, recordsFromMs })
+      return countReader(reader, { isSmall, recordsFromMs, scopes: await state.scopes() })
     },
     cached,
     cachedBriefly: createCache(cacheMs.brief),

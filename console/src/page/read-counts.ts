@@ -1,5 +1,6 @@
+import { selectInTurns } from '@intake/clickhouse'
 import type { CountReader } from './count-reader.ts'
-import { cutName, newestOf, ofApplication, type RecordReader } from './records.ts'
+import { cutName, inMonth, newestOf, ofApplication, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps, type TimeWindow } from './period.ts'
 
 /** When the hours or the catalogue were last counted, in ms since 1970; undefined if never. */
@@ -32,11 +33,17 @@ export interface ApplicationCounts {
 
 export const applicationsMax = 50
 
-/** Reads those that sent an event in 30 days; those with most in the period come first. */
+/** Reads those that sent an event in 30 days: of each owner, those with most in the period. */
 export async function readApplications(
   reader: CountReader,
   steps: Steps,
 ): Promise<ApplicationCounts[]> {
+  const order = 'events DESC, bundle_identifier'
+  const shown = selectInTurns(
+    `SELECT bundle_identifier, sumIf(hours.events, hour >= toDateTime({first:UInt32})) AS events
+     FROM ${reader.hours} AS hours WHERE ${inMonth} GROUP BY bundle_identifier`,
+    { application: reader.owner, order, rowsMax: applicationsMax },
+  )
   const rows = await reader.query<
     Omit<ApplicationCounts, 'devices' | 'feedback' | 'series'> & { counts: [number, number][] }
   >(
@@ -46,9 +53,9 @@ export async function readApplications(
      FROM (
        SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
          toUnixTimestamp(max(hour)) AS latest, groupUniqArray((version_code, version_name)) AS versions
-       FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
+       FROM ${reader.hours} WHERE ${inMonth} AND bundle_identifier IN (SELECT bundle_identifier FROM (${shown}))
        GROUP BY bundle_identifier, at)
-     GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax}`,
+     GROUP BY bundle_identifier ORDER BY ${order}`,
     { first: steps.from / 1_000 },
   )
   const applications = rows.map(({ bundle_identifier }) => bundle_identifier)

@@ -17,6 +17,9 @@ export const isCutName = (name: string): boolean => Array.from(name).length > na
 export const newestOf = (versions: string): string =>
   cutName(`arraySort(one -> ${orderedVersion('one.1', 'one.2')}, ${versions})[-1].2`)
 
+/** SQL for the hours that lists of applications and findings are about. */
+export const inMonth = "hour >= now('UTC') - INTERVAL 30 DAY"
+
 export const ofApplication = (application: string | undefined): string =>
   application === undefined ? '1' : 'bundle_identifier = {application:String}'
 

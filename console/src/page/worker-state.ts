@@ -30,6 +30,8 @@ export interface WorkerState {
   /** Why this console makes no thumbnails; undefined if it makes them, or has had no picture yet. */
   noThumbnails(): string | undefined
   keyNames(): Promise<ReadonlyMap<string, string>>
+  /** The applications that API keys name, and prefixes that end in `.*`. */
+  scopes(): Promise<readonly string[]>
   keyBudgets(): Promise<readonly KeyBudget[]>
   /** Undefined if Redis does not respond. */
   processes(): Promise<Record<ReportingService, ReportingProcesses> | undefined>

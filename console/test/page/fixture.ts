@@ -24,6 +24,7 @@ export const calmState: PageOptions['state'] = {
   deadLetters: () => 0,
   noThumbnails: () => undefined,
   keyNames: async () => new Map([['key-1', 'shop-android']]),
+  scopes: async () => [],
   keyBudgets: async () => [],
   processes: async () => ({
     gateway: { reporting: 2, stopped: 0, stoppedAtMs: undefined, urls: ['https://in.example.com'] },

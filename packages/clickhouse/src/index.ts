@@ -9,7 +9,7 @@ export {
   hasUnknownCode,
 } from './errors.ts'
 export { insertLines } from './insert-lines.ts'
-export { selectInTurns } from './select-in-turns.ts'
+export { ownerOf, selectInTurns } from './select-in-turns.ts'
 export { isoTime, sqlTime } from './sql-time.ts'
 export { type RawTable, type RecordTable, rawTables } from './tables.ts'
 export { withClickHouse } from './with-clickhouse.ts'

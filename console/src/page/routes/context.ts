@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Cache } from '../cached.ts'
+import type { Cache } from '../../cached.ts'
 import type { CountReader } from '../count-reader.ts'
 import type { Html } from '../html.ts'
 import type { RecordReader } from '../records.ts'
