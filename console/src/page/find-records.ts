@@ -29,7 +29,7 @@ export async function findById(
     `SELECT * FROM intake.${kind}
      WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} AND ${ofDevice} AND ${ofApplication(application)}
      ORDER BY bundle_identifier, device_uuid LIMIT 10`,
-    { time: sqlTime(new Date(timeMs)), id, device, application },
+    { time: sqlTime(new Date(timeMs)), id, device: device?.toLowerCase(), application },
   )
   return lines.map((line) => ({ kind, columns: parseLossless(line) as FullRecord['columns'] }))
 }

@@ -216,11 +216,17 @@ t.test('records are found by the key that the client sent', async (t) => {
     t.match(own, { records: [{ id: log.id }] })
   })
 
-  t.test('a key with letters beyond ASCII, as a gateway reads it', async (t) => {
-    const log = logRow(ofSender)
-    await reserve('logs', Buffer.from('Bestellung für Jürgen').toString('latin1'), log)
-    await insert('logs', [log])
-    t.match(await traceKey('Bestellung für Jürgen', sender), { records: [{ id: log.id }] })
+  t.test('a key with letters beyond ASCII, sent as UTF-8 or Latin-1', async (t) => {
+    const utf8 = Buffer.from('Bestellung für Jürgen').toString('latin1')
+    for (const [key, asRead] of [
+      ['Bestellung für Jürgen', utf8],
+      ['für Anaïs', 'für Anaïs'],
+    ] as const) {
+      const log = logRow(ofSender)
+      await reserve('logs', asRead, log)
+      await insert('logs', [log])
+      t.match(await traceKey(key, sender), { records: [{ id: log.id }] }, key)
+    }
   })
 
   t.test('the key of a batch, with the times of its events', async (t) => {

@@ -31,10 +31,11 @@ export async function findReservations(
   { key, ...owner }: SentKey,
 ): Promise<Reservation[]> {
   const find = defineFindReservation({ redis })
-  // Clients send UTF-8, and gateways read header fields as Latin-1, as Node does.
-  const asRead = Buffer.from(key).toString('latin1')
-  const found = scopes.map(async (scope) => {
-    const reading = find({ ...owner, scope, key: headerKey(asRead) })
+  // Gateways read header fields as Latin-1, as Node does; clients send UTF-8 or Latin-1.
+  const forms = new Set([Buffer.from(key).toString('latin1'), key])
+  const asked = scopes.flatMap((scope) => [...forms].map((form) => ({ scope, form })))
+  const found = asked.map(async ({ scope, form }) => {
+    const reading = find({ ...owner, scope, key: headerKey(form) })
     const id = await withRedisTimeout(redis, reading, timeoutMs)
     return id === undefined ? [] : [{ scope, id }]
   })

@@ -26,7 +26,8 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
     const signal = AbortSignal.timeout(requestMs)
     // The body is invalid, so nothing is stored.
     const request = { method: 'POST', headers, body: '{}', signal }
-    const { status } = await fetch(new URL('/api/log', url), request).catch((error: unknown) => {
+    const address = `${url.replace(/\/+$/, '')}/api/log`
+    const { status } = await fetch(address, request).catch((error: unknown) => {
       throw new UsageError(`The gateway at ${url} does not respond: ${describeError(error)}`)
     })
     if (status === 400) return
