@@ -73,7 +73,7 @@ export function startCounts(options: {
       if (last !== undefined) countedAt.set(name, clock.now() - last.age)
       const wanted = waitPerRun * (lastRunMs.get(name) ?? 0)
       const pauseMs = Math.min(pauseMaxMs[name], Math.max(intervalMs, wanted))
-      if (last !== undefined && last.age < 0.9 * pauseMs) return
+      if (last !== undefined && Math.abs(last.age) < 0.9 * pauseMs) return
       const ranAt = clock.now()
       await refreshCounts({ reader, store, name, onLate: (ms) => (spentLateMs = ms), clock })
       lastRunMs.set(name, clock.now() - ranAt)

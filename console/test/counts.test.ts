@@ -134,6 +134,25 @@ t.test('a catalogue that takes a second is counted again within three minutes', 
   t.ok(second - first <= 3 * 60_000, `${second - first} ms`)
 })
 
+t.test('a count of a time when the clock was ahead is no reason to wait', async (t) => {
+  const ended = new EventEmitter()
+  const end = once(ended, 'counted')
+  const counts = startCounts({
+    reader: {
+      async query<Row>(sql: string) {
+        if (sql.includes('AS age')) return [{ age: -hourMs }] as Row[]
+        if (!sql.includes('AS until')) return [] as Row[]
+        return [{ until: time, now: time, lastUntil: time, lastNow: time }] as Row[]
+      },
+      lines: async () => [],
+    },
+    store: { insertRows: async ({ table }) => void ended.emit(table) },
+    onError: (error) => t.error(error),
+  })
+  t.teardown(() => counts.close())
+  await end
+})
+
 t.test('no count begins after the end', async (t) => {
   const clock = createTestClock()
   let queries = 0

@@ -98,7 +98,7 @@ async function refreshFake(
   const inserted: [table: string, lines: object[]][] = []
   const fake = {
     query: async <Row>(sql: string) =>
-      (sql.includes('AS until') ? [{ until: now, now }] : [...found]) as Row[],
+      (sql.includes('AS until') ? [{ until: now, now, lastNow: now }] : [...found]) as Row[],
     lines: async (sql: string, params: Record<string, unknown> = {}) => {
       count(params['applications'] as string[], sql)
       return []
@@ -745,4 +745,33 @@ test('what was postponed is left out until it is due, and the rest is not', asyn
     'postponed 2027-06-21 00:00:00',
     'postponed 2027-06-21 01:00:00',
   ])
+})
+
+test('what was counted while clocks were ahead is counted again', async (t) => {
+  t.teardown(() => owner.command('TRUNCATE TABLE intake.counted_raw'))
+  const bundle = 'com.example.ahead'
+  const nowMs = Date.now()
+  const ahead = nowMs + 3_600_000
+  const time = new Date(nowMs - 60_000).toISOString()
+  const hour = `${time.slice(0, 13)}:00:00`
+  await insertRows(
+    store,
+    'counted',
+    countNames.map((name) => {
+      const at = new Date(ahead).toISOString()
+      return { name, counted_until: at, counted_at: at }
+    }),
+  )
+  await insertRows(store, 'hours', [{ bundle_identifier: bundle, hour, ver: ahead }])
+  const counted = () => rowsOf('hours', bundle, 'sum(events) AS number')
+  for (const number of [1, 2]) {
+    await insert([event(time, { bundle_identifier: bundle })])
+    await until(new Date(nowMs - 120_000).toISOString())
+    await refresh()
+    t.same(await counted(), [{ number }])
+  }
+  await owner.command(`TRUNCATE TABLE intake.logs_raw`)
+  await insertRows(store, 'recounts', [{ bundle_identifier: bundle, hour }])
+  await refresh()
+  t.same(await counted(), [{ number: 0 }], 'what is marked is found')
 })

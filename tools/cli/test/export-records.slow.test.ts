@@ -328,6 +328,17 @@ t.test('a reader has no record of a person whose records retention had dropped',
   t.match(await intake([...target, '--verify']), { code: 0 })
 })
 
+t.test('a window that ends in the future is an error until then', async (t) => {
+  const name = 'ahead'
+  const target = createFolderTarget(folderOf(name))
+  await exportTo(target)
+  const last = manifestsOf(name).at(-1)!
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const ahead = { ...last, window: { ...last.window, until: later } }
+  writeFileSync(join(folderOf(name), `manifests/${last.number}.json`), JSON.stringify(ahead))
+  await t.rejects(exportTo(target), { message: /ends in the future .* choose an empty folder/ })
+})
+
 t.test('an erasure is exported although the clock was ahead, and then corrected', async (t) => {
   const name = 'clock'
   const person = user()

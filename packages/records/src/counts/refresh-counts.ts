@@ -92,7 +92,9 @@ export async function refreshCounts(options: {
   // the later call remains; it has everything that the earlier one had to count.
   const isMany = ({ of_application: records }: Stale) => records > sharedRecordsMax
   const large = new Set(stale.filter(isMany).map((one) => one.bundle_identifier))
-  const all: Counting = { ...options, clock, sql, ver: nowMs, failures, large, lostMs: 0 }
+  // Later than the last, also after the clock stepped back: otherwise its counts would remain.
+  const ver = Math.max(nowMs, Date.parse(isoTime(state.lastNow)) + 1)
+  const all: Counting = { ...options, clock, sql, ver, failures, large, lostMs: 0 }
   const late: Stale[] = []
   const isLarge = (one: Stale) => large.has(one.bundle_identifier)
   const shared = stale.filter((one) => !isLarge(one))
@@ -124,7 +126,8 @@ export async function refreshCounts(options: {
   await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
   await postpone(store, { stale: [...found, ...late], nowMs, pauseMs: () => postponedMsMin })
   const counted_until = isoTime(state.until)
-  const counted = JSON.stringify({ name, counted_until, counted_at: isoTime(state.now) })
+  const counted_at = new Date(ver).toISOString()
+  const counted = JSON.stringify({ name, counted_until, counted_at })
   await insertLines(store, { table: 'counted', lines: [counted] })
   if (failures[0] !== undefined) throw failures[0].error
   return stale.length - late.length
@@ -242,8 +245,9 @@ interface State {
   /** Every record that arrived before this time is visible. */
   until: string
   now: string
-  /** The values that `until` and `now` had in the last call of `refreshCounts`. */
+  /** The value that `until` had in the last call of `refreshCounts`; `never` if it is in the future. */
   lastUntil: string
+  /** When that call began; in the future if the clock has stepped back since. */
   lastNow: string
   /** 1 if ClickHouse has the function `JSONAllValues`, else 0. */
   hasAllValues: number
@@ -257,7 +261,8 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
     `SELECT
        ifNull((SELECT max(visible_until) FROM intake.watermark WHERE kind = 'logs'), ${never}) AS until,
        now64(3, 'UTC') AS now,
-       ifNull((SELECT max(counted_until) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastUntil,
+       ifNull((SELECT max(counted_until) FROM intake.counted WHERE name = {name:String}), ${never}) AS counted,
+       if(counted > now + toIntervalMinute(1), ${never}, counted) AS lastUntil,
        ifNull((SELECT max(counted_at) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastNow,
        (SELECT count() FROM system.functions WHERE name = 'JSONAllValues') AS hasAllValues`,
     { name },
@@ -311,7 +316,7 @@ async function findStale(
          )
        ) WHERE bytes <= ${foundBytesMax / of} ORDER BY ${order} LIMIT ${foundMax / of}
        ${settings}`,
-      { lastUntil, lastNow, now },
+      { lastUntil, lastNow: lastNow > now ? lastUntil : lastNow, now },
     )
   }
   try {

@@ -48,6 +48,11 @@ export async function makePlan(
   await syncReplicas(clickhouse, ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
   const from = before?.window.until ?? epoch
   const { now, until } = await readWindowEnd(options, { from, visible: visible ?? from })
+  if (Date.parse(from) > Date.parse(now) + clockErrorMs) {
+    throw new Error(
+      `The last window ends in the future (${from}), because clocks were ahead. What arrives until then would be missing: choose an empty folder.`,
+    )
+  }
   const { changesFrom, isChanged } = await readChanges(options, before?.changes, now)
   const dropped = JSON.stringify(await readDropped(options))
   const isTold = before === undefined || JSON.stringify(before.dropped) === dropped
