@@ -20,14 +20,6 @@ export function findTestFiles() {
 
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
-/**
- * Whether a file shares a process with other files (tools/scripts/test-together.mjs). All quick files do.
- * So do the slow files of these packages, because they kill, freeze, limit and configure only what
- * they start themselves.
- */
-export const sharesProcess = (file) =>
-  !isSlow(file) || /^(tools\/cli|console|packages\/(records|schema))\//.test(file)
-
 /** Both sets contain a file with random cases; the quick set runs only a few of them. */
 export const isProperty = (file) => file.includes('/properties/')
 
@@ -35,7 +27,7 @@ export const isProperty = (file) => file.includes('/properties/')
 export function divide(files, count) {
   const secondsOf = readSeconds()
   const lists = Array.from({ length: count }, () => ({ seconds: 0, files: new Set() }))
-  for (const file of longestFirst(files)) {
+  for (const file of longestFirst(files, secondsOf)) {
     const shortest = lists.reduce((one, other) => (other.seconds < one.seconds ? other : one))
     shortest.seconds += secondsOf(file)
     shortest.files.add(file)
@@ -43,11 +35,16 @@ export function divide(files, count) {
   return lists.map((list) => files.filter((file) => list.files.has(file)))
 }
 
-/** Sorts files so that the longest starts first, and none alone keeps a run from ending. */
-export function longestFirst(files) {
+/**
+ * Puts the longest files first, so that none alone keeps a run from ending. The others keep their
+ * order: files of one package can use the same tables.
+ */
+export function dearestFirst(files) {
   const secondsOf = readSeconds()
-  return files.toSorted((a, b) => secondsOf(b) - secondsOf(a))
+  return longestFirst(files, (file) => (secondsOf(file) < 40 ? 0 : secondsOf(file)))
 }
+
+const longestFirst = (files, secondsOf) => files.toSorted((a, b) => secondsOf(b) - secondsOf(a))
 
 function readSeconds() {
   const timings = readTimings()

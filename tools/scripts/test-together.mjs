@@ -3,6 +3,7 @@
 // starts is stopped before the next file begins. Only Redis, ClickHouse and S3 keep running: they
 // are emptied for the next file.
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -10,12 +11,26 @@ import { rememberEnvironment } from '@intake/test-kit/environment'
 import { keepServices } from '@intake/test-kit/own-services'
 import { root } from './bootstrap.mjs'
 
-/** Runs files, by their paths from the root, one after the other. */
-export async function runTogether(files) {
+/**
+ * Runs files, by their paths from the root, one after the other. Skips those that another process
+ * has begun: each creates a folder in `begun`.
+ */
+export async function runTogether(files, begun) {
   const services = []
   keepServices({ teardown: (handler) => services.push(handler) })
-  for (const file of files) await runFile(file)
+  for (const file of files)
+    if (isFirst(join(root, begun, encodeURIComponent(file)))) await runFile(file)
   for (const handler of services.toReversed()) await handler()
+}
+
+function isFirst(folder) {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return false
+  }
 }
 
 async function runFile(file) {
@@ -37,6 +52,7 @@ async function runFile(file) {
     t.fail(`a teardown of ${file} fails`, { error })
   }
   restoreEnvironment()
+  t.jobs = 1
   // tools/scripts/test-reporter.mjs reads this line.
   t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began })}`)
 }

@@ -9,20 +9,13 @@
 // npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
-import {
-  divide,
-  findTestFiles,
-  isProperty,
-  isSlow,
-  longestFirst,
-  sharesProcess,
-} from './test-files.mjs'
+import { dearestFirst, divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
-/** The number of processes that run several files each. */
-const processes = 3
+/** More than the cores of CI: most slow files wait for servers most of the time. */
+const processes = 4
 /** The quick set runs this share of the random cases of a property test. */
 const quickPropertyRuns = '0.4'
 const resultsFile = join(root, '.tap', 'results.tap')
@@ -95,23 +88,17 @@ function runTests() {
   return run('tests', 'tap', [...args, ...(paths.length > 0 ? paths : writeModules())], env)
 }
 
-/**
- * Writes a module for each process, which runs one file or, one after the other, several. Returns
- * the paths of the modules. Tap starts them in the order of their names: the longest first.
- */
+/** Writes a module for each process; returns their paths. Each file runs in the first that is free. */
 function writeModules() {
   const folder = join('.tap', 'modules')
   rmSync(join(root, folder), { recursive: true, force: true })
   mkdirSync(join(root, folder), { recursive: true })
-  const files = divide(selectFiles(), shards)[shard - 1]
-  const alone = longestFirst(files.filter((file) => !sharesProcess(file)))
-  const together = divide(files.filter(sharesProcess), processes).filter(({ length }) => length > 0)
-  return [...together, ...alone.map((file) => [file])].map((list, index) => {
-    const name = list.length > 1 ? `${list.length} files` : basename(list[0], '.test.ts')
-    const path = join(folder, `${String(index).padStart(3, '0')} ${name}.mjs`)
-    const text = `import { runTogether } from '../../tools/scripts/test-together.mjs'
-await runTogether(${JSON.stringify(list, null, 2)})
+  const files = dearestFirst(divide(selectFiles(), shards)[shard - 1])
+  const text = `import { runTogether } from '../../tools/scripts/test-together.mjs'
+await runTogether(${JSON.stringify(files, null, 2)}, ${JSON.stringify(folder)})
 `
+  return Array.from({ length: Math.min(processes, files.length) }, (_, index) => {
+    const path = join(folder, `process ${index + 1}.mjs`)
     writeFileSync(join(root, path), text)
     return path
   })
