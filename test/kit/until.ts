@@ -11,6 +11,7 @@ export interface UntilOptions {
    * reaches it.
    */
   stallMs?: number
+  /** By default a tenth of the wait so far: each poll takes time from what it waits for. */
   everyMs?: number
 }
 
@@ -27,8 +28,9 @@ export async function until<Value>(
   condition: () => Promise<Value> | Value,
   options: UntilOptions = {},
 ): Promise<Exclude<Value, Falsy>> {
-  const { progress, stallMs = 300_000, everyMs = 25 } = options
-  let moved = performance.now()
+  const { progress, stallMs = 300_000, everyMs } = options
+  const began = performance.now()
+  let moved = began
   let seen: unknown
   let last: unknown
   for (;;) {
@@ -46,6 +48,6 @@ export async function until<Value>(
       const at = progress === undefined ? '' : ` (progress: ${String(seen)})`
       throw new Error(`waiting until ${what}: no progress for ${stallMs} ms${at}`, { cause: last })
     }
-    await pause(everyMs)
+    await pause(everyMs ?? Math.min(Math.max((performance.now() - began) / 10, 10), 250))
   }
 }
