@@ -36,9 +36,9 @@ const memoryKib = 400_000
 /** Characters that are kept of the process's standard error: the last ones. */
 const writtenMax = 2_000
 
-const isSource = import.meta.url.endsWith('.ts')
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const script = pathOf(isSource ? 'decoder/main.ts' : 'decoder/main.js')
+/** Tests run the built program, too, because V8 without its compiler is slow to load TypeScript. */
+const script = pathOf('../../dist/thumbnails/decoder/main.js')
 const confinedStart = pathOf('../../../packages/confinement/src/run-confined.mjs')
 /** The code that the process needs. No setting, secret or data is in these folders. */
 const readable = ['../..', '../../../packages', '../../../node_modules'].map(pathOf)
@@ -46,12 +46,9 @@ const readable = ['../..', '../../../packages', '../../../node_modules'].map(pat
 const cwd = pathOf('../..')
 /**
  * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB of memory,
- * which counts as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript
- * source, which the process loads with `tsx`.
+ * which counts as data, so `ulimit -d` would end the process at its start.
  */
-const nodeOptions = isSource
-  ? ['--jitless', '--import=tsx', '--conditions=intake:source']
-  : ['--jitless', '--max-old-space-size=64']
+const nodeOptions = ['--jitless', '--max-old-space-size=64']
 
 /** @param options.script replaces the program of the process, in tests */
 export function createDecoder(options: { script?: string; pictureTimeoutMs?: number } = {}) {
