@@ -1,3 +1,0 @@
-import { play } from './play.ts'
-
-play('a1')
