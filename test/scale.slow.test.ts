@@ -62,23 +62,23 @@ const startWorker = (t: Test, { endpoints }: RunningStack) =>
  */
 const insertsIn = (elapsedMs: number) => Math.max(40, Math.ceil((4 * elapsedMs) / 1_000))
 
-t.test('4,000 events over 64 connections are 4,000 rows in a few inserts', async (t) => {
+t.test('2,000 events over 64 connections are 2,000 rows in a few inserts', async (t) => {
   const stack = await startStack(t, { dataDir: createDataDir(t) })
   const began = performance.now()
-  const acknowledged = await load(stack, 'burst', 4_000)
-  t.equal(acknowledged.length, 4_000)
-  t.equal(new Set(acknowledged).size, 4_000)
+  const acknowledged = await load(stack, 'burst', 2_000)
+  t.equal(acknowledged.length, 2_000)
+  t.equal(new Set(acknowledged).size, 2_000)
 
   const count = `SELECT count() AS rows, uniqExact(id) AS ids, sum(params.index::UInt64) AS total
                  FROM intake.logs WHERE event = 'burst'`
-  await until('all are visible', async () => (await numbers(stack, count))['ids'] === 4_000)
+  await until('all are visible', async () => (await numbers(stack, count))['ids'] === 2_000)
   const insertsMax = insertsIn(performance.now() - began)
-  t.match(await numbers(stack, count), { rows: 4_000, ids: 4_000, total: (4_000 * 3_999) / 2 })
+  t.match(await numbers(stack, count), { rows: 2_000, ids: 2_000, total: (2_000 * 1_999) / 2 })
   const raw = await numbers(
     stack,
     `SELECT count() AS rows FROM intake.logs_raw WHERE event = 'burst'`,
   )
-  t.equal(raw['rows'], 4_000)
+  t.equal(raw['rows'], 2_000)
 
   const inserts = await insertsOf(stack.endpoints.workerAdmin!)
   const parts = await numbers(
@@ -86,7 +86,7 @@ t.test('4,000 events over 64 connections are 4,000 rows in a few inserts', async
     `SELECT count() AS parts FROM system.parts
      WHERE database = 'intake' AND table = 'logs_raw' AND active`,
   )
-  t.comment(`4,000 events in ${inserts} inserts, ${parts['parts']} active parts`)
+  t.comment(`2,000 events in ${inserts} inserts, ${parts['parts']} active parts`)
   t.ok(inserts <= insertsMax, `${inserts} inserts of ${insertsMax}`)
   t.ok((parts['parts'] ?? 0) <= insertsMax)
 
@@ -94,13 +94,13 @@ t.test('4,000 events over 64 connections are 4,000 rows in a few inserts', async
     const more = [await startWorker(t, stack), await startWorker(t, stack)]
     const urls = [stack.endpoints.workerAdmin!, ...more.map((one) => one.adminUrl())]
     const sharedBegan = performance.now()
-    await load(stack, 'shared', 4_000)
+    await load(stack, 'shared', 2_000)
     await until('all are visible', async () => {
       const { ids } = await numbers(
         stack,
         `SELECT uniqExact(id) AS ids FROM intake.logs WHERE event = 'shared'`,
       )
-      return ids === 4_000
+      return ids === 2_000
     })
     const sharedMax = insertsIn(performance.now() - sharedBegan)
     const all = await Promise.all(urls.map(insertsOf))

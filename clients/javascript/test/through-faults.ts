@@ -6,7 +6,7 @@ import { readEndpoints } from '@intake/runtime/endpoints'
 import type { Driver } from '../adapters/driver.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 
-const chunk = 100
+const chunkMax = 100
 const deviceUuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 
 interface Counts {
@@ -19,7 +19,7 @@ interface Counts {
  * Checks that every event that a client has stored becomes one row. Meanwhile one response in five
  * is lost, the gateway is killed twice, and the client is killed five times.
  *
- * @param options.events a multiple of 100
+ * @param options.events a multiple of 100, or of 12 if fewer than 1,200
  * @param options.createDriver gets the address of the proxy in front of the gateway
  * @param options.files the files that the proxy serves to browsers
  */
@@ -79,6 +79,7 @@ async function sendThroughFaults(
   },
 ): Promise<number> {
   const { dataDir, events, ...target } = options
+  const chunk = Math.min(events / 12, chunkMax)
   const start = () =>
     driver.init({
       ...target,
