@@ -456,6 +456,54 @@ t.test('an erasure is not complete while rows are only hidden', async (t) => {
   t.notOk(await isOnDisk(victim))
 })
 
+t.test('rows that become visible while it runs are erased too', async (t) => {
+  const victim = user()
+  const [first, late] = logsOf(victim, 2)
+  await insert('logs', [first!])
+  // Inserts a row once the deletion has started, which is after the tombstones were written. The
+  // erasure cannot find the row in the queue, because the frame with the row has left it.
+  const report = await eraseHere(victim, { late: () => insert('logs', [late!]) })
+  t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['user', 'erase', ''], /^Name a user\.\n$/],
+    [['device', 'erase', 'phone'], /^A device is named by its UUID\.\n$/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-02-30', '--to', '2026-03-01'],
+      /--from .* must be a time that exists/,
+    ],
+    [['purge', '--api-key', 'k', '--from', '2026-02-28', '--to', 'y'], /--to .* must be a time/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-01-02', '--to', '2026-01-01'],
+      /must be before --to/,
+    ],
+    [['user', 'erase', 'u', '--wait', 'no'], /Give a number of minutes/],
+  ]
+  for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
+})
+
+t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
+  const suppressed = user()
+  const args = ['user', 'erase', suppressed, '--suppress', '--yes', '--json']
+  const erased = await withoutPause(t, () => intake(args))
+  t.equal(erased.code, 0, erased.stderr)
+  t.match(erased.stderr, /^waiting 45 s until gateways know/m)
+  t.match(JSON.parse(erased.stdout), { complete: true })
+  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
+  const unsuppress = ['user', 'unsuppress', suppressed]
+  for (const what of ['changed', 'repeated']) {
+    const unconfirmed = await intake(unsuppress, { REDIS_ACK_REPLICAS: '1' })
+    t.match(unconfirmed, { code: 1, stdout: '', stderr: /^The change is made, but/ }, what)
+  }
+  t.match(await intake(unsuppress), {
+    code: 1,
+    stderr: /is not suppressed/,
+  })
+})
+
 /** Erases a user while no set or group of rows in a statement may be larger. */
 async function eraseWithSmallSets(id: string, rowsMax: number) {
   const limited = (sql: string) =>
@@ -516,52 +564,4 @@ t.test('an erasure needs little memory for half a million earlier ones', async (
   const report = await eraseWithSmallSets(victim, 510_000)
   t.match(report, { complete: true, rowsDeleted: 1, tombstones: { deadLetters: 1 } })
   t.equal(await number(`count() AS n FROM intake.dead_letters_raw WHERE ${tombstone}`), 520_000)
-})
-
-t.test('rows that become visible while it runs are erased too', async (t) => {
-  const victim = user()
-  const [first, late] = logsOf(victim, 2)
-  await insert('logs', [first!])
-  // Inserts a row once the deletion has started, which is after the tombstones were written. The
-  // erasure cannot find the row in the queue, because the frame with the row has left it.
-  const report = await eraseHere(victim, { late: () => insert('logs', [late!]) })
-  t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
-  t.equal(await rawRows(victim), 0)
-})
-
-t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
-  const cases: [string[], RegExp][] = [
-    [['user', 'erase', ''], /^Name a user\.\n$/],
-    [['device', 'erase', 'phone'], /^A device is named by its UUID\.\n$/],
-    [
-      ['purge', '--api-key', 'k', '--from', '2026-02-30', '--to', '2026-03-01'],
-      /--from .* must be a time that exists/,
-    ],
-    [['purge', '--api-key', 'k', '--from', '2026-02-28', '--to', 'y'], /--to .* must be a time/],
-    [
-      ['purge', '--api-key', 'k', '--from', '2026-01-02', '--to', '2026-01-01'],
-      /must be before --to/,
-    ],
-    [['user', 'erase', 'u', '--wait', 'no'], /Give a number of minutes/],
-  ]
-  for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
-})
-
-t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
-  const suppressed = user()
-  const args = ['user', 'erase', suppressed, '--suppress', '--yes', '--json']
-  const erased = await withoutPause(t, () => intake(args))
-  t.equal(erased.code, 0, erased.stderr)
-  t.match(erased.stderr, /^waiting 45 s until gateways know/m)
-  t.match(JSON.parse(erased.stdout), { complete: true })
-  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
-  const unsuppress = ['user', 'unsuppress', suppressed]
-  for (const what of ['changed', 'repeated']) {
-    const unconfirmed = await intake(unsuppress, { REDIS_ACK_REPLICAS: '1' })
-    t.match(unconfirmed, { code: 1, stdout: '', stderr: /^The change is made, but/ }, what)
-  }
-  t.match(await intake(unsuppress), {
-    code: 1,
-    stderr: /is not suppressed/,
-  })
 })
