@@ -25,9 +25,13 @@ function pidsOf({ pids }: Endpoints) {
 }
 
 t.test('npm start, from the first start to the last stop', async (t) => {
+  const { PORT: preset } = readConfig({})
+  // Any program may have it already.
+  await occupy(t, preset).catch(() => undefined)
   const dataDir = `${createDataDir(t)}/it's data`
   const first = launchStack(t, dataDir, {
     INTAKE_API_KEY: 'a key with "quotes" & $igns',
+    PORT: '',
     WORKERS: '2',
     PAGE_PASSWORD: 'not in the file',
     RATE_LIMIT_MAX: '5000',
@@ -61,6 +65,16 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       t.equal(response.status, 200)
     }
   })
+
+  await t.test(
+    'a default port in use gives way to a free one, and the output says so',
+    async (t) => {
+      const { port } = new URL(endpoints.gateway)
+      t.not(Number(port), preset)
+      const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
+      t.match(first.output(), `${said}${port} this time.`)
+    },
+  )
 
   await t.test('nothing listens on other addresses, even with HOST=0.0.0.0', async (t) => {
     const { gateway, gatewayAdmin, workerAdmin, page, redis, clickhouse, s3 } = endpoints
@@ -231,20 +245,6 @@ t.test('chosen ports that are in use are all reported, with their settings', asy
     'Port 4567 for the page cannot be used, GATEWAY_ADMIN_PORT is 4567, too: set CONSOLE_ADMIN_PORT to a free port.',
     `Port ${ports[1]} for S3 cannot be used, another process is using it: set S3_PORT to a free port.`,
   ])
-})
-
-t.test('a default port in use gives way to a free one, and the output says so', async (t) => {
-  const { PORT: preset } = readConfig({})
-  // Any program may have it already.
-  await occupy(t, preset).catch(() => undefined)
-  const dataDir = createDataDir(t)
-  const { output, untilSaid } = launchStack(t, dataDir, { PORT: '' })
-  const said = `Port ${preset} for the gateway cannot be used, another process is using it: it is `
-  await until('it runs', () => existsSync(`${dataDir}/endpoints.json`))
-  const port = Number(new URL(readEndpoints(dataDir).gateway).port)
-  t.not(port, preset)
-  t.match(output(), `${said}${port} this time.`)
-  await untilSaid(`127.0.0.1:${port}/api/log`)
 })
 
 /** Listens on a port, or on any, until the end of the test. */
