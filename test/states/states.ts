@@ -241,12 +241,26 @@ export const states: State[] = [
     seenBy: 'worker',
     ...insertsFailWith(9_999),
   },
-  ...(['insert_rejected', 'dead_letters', 'rows_refused'] as const).map((code): State => ({
+  ...(['insert_rejected', 'dead_letters'] as const).map((code): State => ({
     code,
     cause: 'a constraint that no row meets',
     seenBy: 'worker',
     ...refusedRows,
   })),
+  {
+    code: 'rows_refused',
+    cause: 'a constraint that no row meets',
+    seenBy: 'worker',
+    ...refusedRows,
+    async begin(stage) {
+      const { workers, metric } = stage.cluster
+      const postponed = () => metric(workers[0]!, 'intake_frames_postponed_total{kind="logs"}')
+      const before = await postponed()
+      await refusedRows.begin(stage)
+      // The worker knows it only after a run of rejected rows.
+      await until('a frame is postponed', async () => (await postponed()) > before)
+    },
+  },
   {
     code: 'frame_unreadable',
     cause: 'a job that is no frame',
