@@ -12,9 +12,7 @@ export interface Series {
 }
 export interface Alert {
   labels: Record<string, string>
-  annotations: Record<string, string>
   state: 'pending' | 'firing'
-  activeAt: string
 }
 export interface Prometheus {
   url: string

@@ -9,14 +9,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
 import { startWebhookReceiver } from '@intake/test-kit/webhook-receiver'
-import { emptyWhenHealthy } from './empty-when-healthy.ts'
-import {
-  alertQueries,
-  dashboardQueries,
-  folder,
-  readAlertRules,
-  withRateInterval,
-} from './files.ts'
+import { alertQueries, dashboardQueries, folder, withRateInterval } from './files.ts'
 import { startLoad } from './load.ts'
 import { namedMetrics } from './named-metrics.ts'
 import { problemCases } from './problem-cases.ts'
@@ -25,10 +18,8 @@ import { startPrometheus } from './prometheus.ts'
 const run = promisify(execFile)
 /** The number of scrapes to wait for. They take 75 seconds, longer than the range of any `rate`. */
 const scrapes = 15
-/** A problem is in metrics after 15 seconds, and its alert ten seconds later (docs/observability.md). */
-const alertWithinSeconds = 25
-/** How old the backlog must be before ClickHouse is thawed. */
-const backlogSeconds = 30
+/** Dashboard queries that return nothing, or only NaN, while nothing is wrong. */
+const emptyWhenHealthy = new Set(['overview: Problems A', 'gateway: Shed records A'])
 
 t.test('promtool accepts the configuration and the rules', async (t) => {
   const problems = join(createDataDir(t), 'problems.yml')
@@ -106,13 +97,6 @@ t.test('a real Prometheus and a real load', async (t) => {
     t.same(await prometheus.query(firing), [], 'at any time')
   })
 
-  await t.test('every problem that a process reports has an alert', async (t) => {
-    const codes = await prometheus.query('count by (code) (intake_problem)')
-    t.ok(codes.length > 20, `${codes.length} codes`)
-    const ofAlerts = new Set(readAlertRules().map(({ labels }) => labels.code))
-    for (const { metric } of codes) t.ok(ofAlerts.has(metric['code']), `${metric['code']}`)
-  })
-
   await t.test('every metric that is named somewhere exists', async (t) => {
     const texts = await Promise.all(
       adminUrls.map(async (url) => (await fetch(`${url}/metrics`)).text()),
@@ -130,32 +114,6 @@ t.test('a real Prometheus and a real load', async (t) => {
       const text = await (await fetch(`${url}/metrics`)).text()
       t.same(complaints(text), [], url)
     }
-  })
-
-  await t.test('alerts fire soon after ClickHouse hangs', async (t) => {
-    const pid = endpoints.pids.clickhouse!
-    process.kill(pid, 'SIGSTOP')
-    const frozen = Date.now() / 1000
-    try {
-      await until('the backlog is old', async () => {
-        const expr = `max(intake_backlog_oldest_age_seconds) > ${backlogSeconds}`
-        return (await prometheus.query(expr)).length > 0
-      })
-      const alerts = await prometheus.alerts()
-      for (const { labels, activeAt } of alerts) {
-        const seconds = Date.parse(activeAt) / 1000 - frozen
-        t.comment(`${labels['alertname']} after ${seconds.toFixed(1)} s`)
-      }
-      const first = alerts.find(({ labels }) => labels['code'] === 'insert_retry')
-      const seconds = Date.parse(first?.activeAt ?? '') / 1000 - frozen
-      t.ok(seconds <= alertWithinSeconds, `insert_retry is reported after ${seconds} s`)
-    } finally {
-      process.kill(pid, 'SIGCONT')
-    }
-    await until('the backlog is stored', async () => {
-      const age = 'max_over_time(max(intake_backlog_oldest_age_seconds)[15s:5s])'
-      return (await prometheus.query(`${age} < ${backlogSeconds / 3}`)).length > 0
-    })
   })
 
   t.comment(`responses: ${JSON.stringify(Object.fromEntries(load.statuses))}`)
