@@ -47,7 +47,7 @@ export function startInnocent(options: {
   root: string
   run: number
   /** The wait for a CPU, from `createCpuWait`. It is subtracted from the response times. */
-  cpuWaitMs?: () => number
+  cpuWaitMs: () => number
 }): Innocent {
   const { url, apiKey, dir, root, run, cpuWaitMs } = options
   const history = openHistory(join(dir, `history-${run}.jsonl`))
@@ -61,7 +61,7 @@ export function startInnocent(options: {
     payload,
     rate,
     freshEvery: 2,
-    ...(cpuWaitMs && { cpuWaitMs }),
+    cpuWaitMs,
   })
 
   let stopped: Promise<void> | undefined

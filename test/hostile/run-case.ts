@@ -23,12 +23,8 @@ export interface RunOptions {
    * number is sent before the attack.
    */
   records: number
+  /** The time for which the services waited for a CPU does not count. */
   slowestMsMax: number
-  /**
-   * If true, the time for which the services waited for a CPU is subtracted from the response times
-   * of the innocent sender. Use it on a busy machine.
-   */
-  lessCpuWait?: boolean
 }
 
 const attackMsDefault = 10_000
@@ -61,8 +57,8 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   const port = Number(new URL(url).port)
   const watch = watchGateway(app.pid())
   const pids = () => [process.pid, cluster.redis.pid(), app.pid()]
-  const cpuWait = options.lessCpuWait ? { cpuWaitMs: createCpuWait(pids) } : {}
-  const innocent = startInnocent({ url, apiKey, dir, root, run, ...cpuWait })
+  const cpuWaitMs = createCpuWait(pids)
+  const innocent = startInnocent({ url, apiKey, dir, root, run, cpuWaitMs })
   try {
     // The first requests of a process are slow, even without an attack. So they are not observed.
     await innocent.issued(10)

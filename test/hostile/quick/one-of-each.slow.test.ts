@@ -29,7 +29,6 @@ t.test('other senders are not affected', { skip: needs }, async (t) => {
         attackMs: 4_000,
         records: 20,
         slowestMsMax,
-        lessCpuWait: true,
       }
       const result = await runCase(hostile, options)
       t.comment(line(result))
