@@ -84,10 +84,13 @@ t.test('a real Prometheus and a real load', async (t) => {
 
   await t.test('every query of the dashboards has data', async (t) => {
     for (const { where, expr } of dashboardQueries()) {
-      const series = await prometheus.query(withRateInterval(expr))
-      const finite = series.some(({ values }) => Number.isFinite(Number(values[0]![1])))
-      if (emptyWhenHealthy.has(where)) t.pass(`${where}: ${series.length} series`)
-      else t.ok(finite, `${where}: ${expr}`)
+      const hasData = async () => {
+        const series = await prometheus.query(withRateInterval(expr))
+        return series.some(({ values }) => Number.isFinite(Number(values[0]![1])))
+      }
+      // On a busy machine ClickHouse, which runs at idle priority, stores its first rows late.
+      if (emptyWhenHealthy.has(where)) await hasData()
+      else t.ok(await until(`there is data for ${where}: ${expr}`, hasData, { everyMs: 1_000 }))
     }
   })
 
