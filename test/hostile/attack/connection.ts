@@ -3,10 +3,11 @@ import type { Attacker } from '../hostile-case.ts'
 
 /**
  * Opens a connection. An error closes the connection, but is not thrown. Nothing is read until
- * there is a listener for data.
+ * there is a listener for data. With `allowHalfOpen` it can be written after the gateway has ended
+ * its half.
  */
-export function dial({ port }: Pick<Attacker, 'port'>): Socket {
-  const socket = connect({ port, host: '127.0.0.1' })
+export function dial({ port }: Pick<Attacker, 'port'>, { allowHalfOpen = false } = {}): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen })
   socket.on('error', () => undefined)
   return socket
 }

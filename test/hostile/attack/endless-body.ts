@@ -25,7 +25,7 @@ export async function sendEndlessBodies(
     : piece
 
   await repeat({ lanes, pauseMs: 100, signal }, async () => {
-    const socket = dial(attacker)
+    const socket = dial(attacker, { allowHalfOpen: true })
     if (!(await connected(socket))) return
     seen.sent++
     let respondedAt = Infinity
