@@ -34,7 +34,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     // Real time passes between the actions, but locks must expire only by the last entry of
     // `actions`. So `persist`, after each action, keeps locks from expiring, and the next line
     // delays the check for stalled jobs.
-    await redis.set(key('stalled-check'), 'done')
+    await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
     const source = createJobSource({ redis, kind: 'logs', shard, onError })

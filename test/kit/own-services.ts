@@ -17,7 +17,8 @@ export const ownRedis = (t: Test) => redis.take(t)
 export const ownS3 = (t: Test): ReturnType<typeof startS3> => s3.take(t)
 
 /**
- * Keeps services for the next test instead of stopping them, until the teardowns of `owner` run.
+ * Keeps services for the next test instead of stopping them, until the teardowns of `owner` run, or
+ * of the owner that is named first.
  */
 export function keepServices(owner: Owner): void {
   for (const pool of [redis, clickhouse, s3]) pool.keep(owner)
@@ -146,7 +147,7 @@ function createPool<S extends Service>(kind: {
     return { service, dataDir }
   }
   return {
-    keep: (owner: Owner) => void (keeper = owner),
+    keep: (owner: Owner) => void (keeper ??= owner),
     async take(t: Test): Promise<S> {
       const running = free.pop() ?? (await start(keeper ?? t))
       if (keeper === undefined) return running.service

@@ -1,9 +1,7 @@
 import { Job, Worker } from 'bullmq'
 import type { Redis } from '@intake/redis'
-import { startPolling } from '@intake/runtime'
 import { queueNames, queueSettings, type QueueName } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
-import { shortenWaits } from './shorten-waits.ts'
 
 /** No other consumer gets it while its lock is renewed. Only its own source takes it back. */
 export interface ClaimedJob {
@@ -50,7 +48,6 @@ export interface JobSource {
  */
 const lockMs = 15_000
 const stalledIntervalMs = 7_500
-const shortenIntervalMs = 60_000
 
 /** Opens a queue or shard for BullMQ's manual processing, on the caller's connection. */
 export function createJobSource(options: {
@@ -73,11 +70,6 @@ export function createJobSource(options: {
 
   /** BullMQ's getters would read whole jobs. test/conformance/jobs.test.ts checks the names. */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
-  const shortening = startPolling({
-    poll: () => shortenWaits(redis, key, { turnMs: stalledIntervalMs, lockMs }),
-    intervalMs: shortenIntervalMs,
-    onError: (error) => onError(error as Error),
-  })
   let claims = 0
   /** Each claim has its own token: a redelivered job cannot be completed by its former claim. */
   const createToken = () => `${worker.id}:${++claims}`
@@ -116,10 +108,7 @@ export function createJobSource(options: {
       return worker.extendJobLocks(ids, tokens, lockMs)
     },
 
-    close() {
-      shortening.close()
-      return worker.close(true)
-    },
+    close: () => worker.close(true),
   }
 }
 
