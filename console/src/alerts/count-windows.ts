@@ -4,26 +4,32 @@ import { dayMs, importKeyId, minuteMs } from '@intake/contract'
 import { ageDays } from '@intake/records'
 
 export type Reader = Pick<ClickHouse, 'query'>
-/** Alerts of one application, at most `alertsMax`. */
+/** Alerts of one application: at most `alertsMax`, or a single one on new crashes. */
 export type SomeAlerts = readonly Alert[]
 
 /** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
 const alertsMax = 50
 
 /**
- * Divides alerts among evaluations of one application each, in the order of their first alerts. New
- * crashes take several statements for each alert.
+ * Divides alerts among evaluations of one application each, in their order. Each alert on new
+ * crashes is alone, after the others, because it takes several statements.
  */
 export function divide(alerts: readonly Alert[]): SomeAlerts[] {
   const parts: Alert[][] = []
   const open = new Map<string, Alert[]>()
-  for (const alert of alerts) {
-    const part = alert.condition === 'new-crash' ? [] : (open.get(alert.bundle) ?? [])
-    if (part.length === 0) parts.push(part)
-    part.push(alert)
-    if (alert.condition !== 'new-crash') open.set(alert.bundle, part.length < alertsMax ? part : [])
+  const [ofEvents, ofCrashes] = byCondition(alerts)
+  for (const alert of ofEvents) {
+    const part = open.get(alert.bundle) ?? []
+    if (part.push(alert) === 1) parts.push(part)
+    open.set(alert.bundle, part.length < alertsMax ? part : [])
   }
-  return parts
+  return [...parts, ...ofCrashes.map((alert) => [alert])]
+}
+
+/** Divides alerts into those on events and those on new crashes. */
+export const byCondition = (alerts: SomeAlerts): [SomeAlerts, SomeAlerts] => {
+  const isOfCrashes = ({ condition }: Alert) => condition === 'new-crash'
+  return [alerts.filter((alert) => !isOfCrashes(alert)), alerts.filter(isOfCrashes)]
 }
 
 /** A window of an application. */
@@ -77,7 +83,6 @@ export async function countWindows(
   alerts: SomeAlerts,
   toMs: number,
 ): Promise<Map<string, number>> {
-  if (alerts.length === 0) return new Map()
   const columns = alerts.map((alert, index) => {
     const inWindow = `received_at >= {to:DateTime64(3, 'UTC')} - toIntervalMinute(${alert.minutes})`
     const asked = `${isAsked(alert, index)} AND ${inWindow}`

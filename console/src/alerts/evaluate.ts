@@ -2,8 +2,15 @@ import type { Alert } from '@intake/access'
 import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-import { countWindows, divide, hasSentWith, type Reader, type SomeAlerts } from './count-windows.ts'
-import { judge, type Evaluated, type Found } from './judge.ts'
+import {
+  byCondition,
+  countWindows,
+  divide,
+  hasSentWith,
+  type Reader,
+  type SomeAlerts,
+} from './count-windows.ts'
+import { judge, type Evaluated } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
 import { createUsualCounts } from './usual-counts.ts'
 
@@ -48,7 +55,7 @@ export async function readSituation(reader: Reader): Promise<Situation> {
 /** What failed is tried again at the next evaluation, then after twice the pause, up to this. */
 const retryMs = { min: 30_000, max: 10 * 60_000 }
 
-/** An application is quick if its last evaluation took at most this, or if there was none. */
+/** An alert is quick if its last evaluation took at most this, or if there was none. */
 const quickMs = 500
 /** A call begins with none that is slow after this time. */
 const slowMsMax = 10_000
@@ -58,8 +65,9 @@ const pausePerSlow = 5
 /**
  * Creates the function that evaluates alerts. Their windows end at the watermark, so that nothing
  * is missing in them, or at the present while the watermark is behind. Each application is counted
- * alone. Those that are quick come first, and at each call; the others take turns, within limits. So
- * what an application sends delays no alert of a quick one by more than one of its own evaluations.
+ * alone. Alerts that are quick come first, and at each call; the applications of the others take
+ * turns, within limits. So what an application sends delays no quick alert of another by more than
+ * one evaluation.
  *
  * @param options.onError called when some alerts could not be counted; they are then unknown
  * @returns yields what can be stored at once; throws if ClickHouse is away
@@ -72,86 +80,88 @@ export function createEvaluation(options: {
   const { reader, clock = systemClock } = options
   const usualCounts = createUsualCounts(reader)
   const newCrashes = createKnownCrashes(reader)
-  const { attempt, hasFailed } = createAttempts(options)
-  /** The last evaluation of each application. */
-  const lasts = new Map<string, { began: number; isQuick: boolean }>()
+  const attempt = createAttempt(options)
+  /** The ids of alerts that are not quick. */
+  const slow = new Set<string>()
+  /** When the last slow evaluation of each application began. */
+  const lasts = new Map<string, number>()
   let slowNotBefore = 0
 
   async function evaluate(
     alerts: SomeAlerts,
     { nowMs, visibleUntilMs, refusedKeys: apiKeyIds }: Situation,
   ): Promise<Evaluated[]> {
+    const began = clock.now()
     const { bundle } = alerts[0]!
     const isBehind = visibleUntilMs === undefined || nowMs - visibleUntilMs > behindMs
     const toMs = isBehind ? nowMs : visibleUntilMs
-    const tried = <Value>(what: string, count: () => Promise<Value>) =>
-      attempt({ what, bundle, nowMs }, count)
-    const ofEvents = alerts.filter(({ condition }) => condition !== 'new-crash')
+    let hasFailed = false
+    async function tried<Value>(what: string, those: SomeAlerts, count: () => Promise<Value>) {
+      if (those.length === 0) return undefined
+      const value = await attempt(`${what} ${bundle}`, nowMs, count)
+      hasFailed ||= value === undefined
+      return value
+    }
+    const [ofEvents, ofCrashes] = byCondition(alerts)
     const ofTimes = alerts.filter(({ condition }) => condition === 'times')
-    const ofCrashes = alerts.filter(({ condition }) => condition === 'new-crash')
-    const values = await tried('events', () => countWindows(reader, ofEvents, toMs))
-    const usual = await tried('usual', () => usualCounts(ofTimes, toMs))
-    const crashes = await tried('crashes', async () => {
-      const found = new Map<string, Found>()
-      const end = { toMs, visibleUntilMs: visibleUntilMs ?? 0 }
-      for (const alert of ofCrashes) found.set(alert.id, await newCrashes(alert, end))
-      return found
-    })
+    const values = await tried('events', ofEvents, () => countWindows(reader, ofEvents, toMs))
+    const usual = await tried('usual', ofTimes, () => usualCounts(ofTimes, toMs))
+    const end = { toMs, visibleUntilMs: visibleUntilMs ?? 0 }
+    const crash = await tried('crashes', ofCrashes, () => newCrashes(ofCrashes[0]!, end))
 
     // Refusals with the keys of others do not count: one sender could hide that another is silent.
-    const isSilent = ofEvents.some(
+    const silent = ofEvents.filter(
       ({ id, condition, threshold }) =>
         condition === 'below' && (values?.get(id) ?? Infinity) < threshold,
     )
+    const hasSent = () => hasSentWith(reader, { bundle, apiKeyIds }, nowMs)
     const wasRefusing =
-      isSilent &&
+      silent.length > 0 &&
       apiKeyIds.length > 0 &&
-      (apiKeyIds.includes('') ||
-        ((await tried('keys', () => hasSentWith(reader, { bundle, apiKeyIds }, nowMs))) ?? true))
+      (apiKeyIds.includes('') || ((await tried('keys', silent, hasSent)) ?? true))
+    const isSlow = hasFailed || clock.now() - began > quickMs
+    if (isSlow) lasts.set(bundle, began)
+    for (const { id } of alerts) slow[isSlow ? 'add' : 'delete'](id)
     return alerts.map((alert) => {
       const { id } = alert
-      const found = crashes?.get(id) ?? { value: values?.get(id), usual: usual?.get(id) }
+      const found = crash ?? { value: values?.get(id), usual: usual?.get(id) }
       return { alert, found, state: judge(alert, found, { isBehind, wasRefusing }) }
     })
   }
 
-  async function evaluateTimed(some: SomeAlerts, situation: Situation): Promise<Evaluated[]> {
-    const began = clock.now()
-    const evaluated = await evaluate(some, situation)
-    const { bundle } = some[0]!
-    const isQuick = clock.now() - began <= quickMs && !hasFailed(bundle)
-    lasts.set(bundle, { began, isQuick })
-    return evaluated
-  }
-
   return async function* evaluateAll(alerts, situation) {
-    const lastOf = ([one]: SomeAlerts) => lasts.get(one!.bundle) ?? { began: 0, isQuick: true }
+    const isSlow = (some: SomeAlerts) => some.some(({ id }) => slow.has(id))
+    const lastOf = ([one]: SomeAlerts) => lasts.get(one!.bundle) ?? 0
     const quick: Evaluated[] = []
     const others: SomeAlerts[] = []
+    const becameSlow = new Set<string>()
     for (const some of divide(alerts)) {
-      if (lastOf(some).isQuick) quick.push(...(await evaluateTimed(some, situation)))
-      else others.push(some)
+      const { bundle } = some[0]!
+      const isLater = isSlow(some) || becameSlow.has(bundle)
+      if (isLater) others.push(some)
+      else quick.push(...(await evaluate(some, situation)))
+      if (!isLater && isSlow(some)) becameSlow.add(bundle)
     }
     yield quick
     const began = clock.now()
     if (began < slowNotBefore) return
-    for (const some of others.toSorted((a, b) => lastOf(a).began - lastOf(b).began)) {
-      if (clock.now() - began <= slowMsMax) yield await evaluateTimed(some, situation)
+    for (const some of others.toSorted((a, b) => lastOf(a) - lastOf(b))) {
+      if (clock.now() - began <= slowMsMax) yield await evaluate(some, situation)
     }
     slowNotBefore = clock.now() + pausePerSlow * (clock.now() - began)
   }
 }
 
-function createAttempts(options: { reader: Reader; onError: (error: unknown) => void }) {
+function createAttempt(options: { reader: Reader; onError: (error: unknown) => void }) {
   const { reader, onError } = options
-  const failed = new Map<string, { bundle: string; untilMs: number; pauseMs: number }>()
+  const failed = new Map<string, { untilMs: number; pauseMs: number }>()
 
   /** Resolves to undefined if `count` rejects, or has rejected lately. */
-  async function attempt<Value>(
-    { what, bundle, nowMs }: { what: string; bundle: string; nowMs: number },
+  return async function attempt<Value>(
+    name: string,
+    nowMs: number,
     count: () => Promise<Value>,
   ): Promise<Value | undefined> {
-    const name = `${what} ${bundle}`
     const last = failed.get(name)
     if (last !== undefined && last.untilMs > nowMs) return undefined
     try {
@@ -164,11 +174,8 @@ function createAttempts(options: { reader: Reader; onError: (error: unknown) => 
       if (!hasResponse) await reader.query('SELECT 1')
       onError(error)
       const pauseMs = Math.min(retryMs.max, last ? 2 * last.pauseMs : retryMs.min)
-      failed.set(name, { bundle, untilMs: nowMs + pauseMs, pauseMs })
+      failed.set(name, { untilMs: nowMs + pauseMs, pauseMs })
       return undefined
     }
   }
-
-  const hasFailed = (bundle: string) => [...failed.values()].some((one) => one.bundle === bundle)
-  return { attempt, hasFailed }
 }
