@@ -49,7 +49,6 @@ const changeColumns: ColumnComments = {
   is_removed: '1: the alert was removed in this state.',
 }
 
-/** On a cluster, every server has all alerts, so each view has GROUP BY (see `isRowView`). */
 export const alertDefinitions: readonly Definition[] = [
   {
     name: 'alerts',
@@ -80,7 +79,6 @@ ${from}`,
     comment: 'The states that alerts had, also those of removed alerts.',
     columns: changeColumns,
     select: `SELECT ${Object.keys(changeColumns).join(', ')}
-FROM intake.alerts_raw FINAL
-GROUP BY ALL`,
+FROM intake.alerts_raw FINAL`,
   },
 ]
