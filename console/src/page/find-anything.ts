@@ -35,7 +35,9 @@ export async function findAnything(
   const counts = await readCounts()
   const where = ofApplication(application)
   const read = (sql: string, order = 'events DESC, application, name', rowsMax = perKindMax) => {
-    const inTurns = selectInTurns(sql, { application: 'application', order, rowsMax })
+    const named = `SELECT *, application AS bundle_identifier FROM (${sql})`
+    const turns = { application: 'application', owner: counts.owner }
+    const inTurns = selectInTurns(named, { ...turns, order, rowsMax })
     return counts.query<Match>(inTurns, { text, application })
   }
   const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number

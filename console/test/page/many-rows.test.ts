@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
-import { asLarge, lateState, linksIn, startRowStore, view } from './fixture.ts'
+import { asLarge, lateState, linksIn, startRowStore, textOf, view } from './fixture.ts'
 
 const { owner, connectReader, startReaderPage } = await startRowStore(t)
 // These tests insert counts without the records that were counted.
@@ -18,24 +18,26 @@ t.test('more than 1,000 applications are no failure of any view', async (t) => {
   const { text } = await view(url, '/')
   const row = /applications\/com\.example\.a1099\?[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0]
   t.match(row, /data-label="Events">1,100<[^]*data-label="Devices">1</, 'with its devices')
-  t.match(text, 'The 50 applications with most events.')
+  t.match(text, '50 applications: of each API key those with most events.')
 })
 
 t.test('who invents applications hides none that an API key names', async (t) => {
   await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
-    SELECT concat('invented.a', toString(intDiv(number, 4))), toStartOfHour(now('UTC')) - toIntervalHour(30 + 24 * (number % 4)),
+    SELECT concat('team.a', toString(intDiv(number, 4))), toStartOfHour(now('UTC')) - toIntervalHour(30 + 24 * (number % 4)),
       [('opened', 1, '1', 5000)], [], 1
     FROM numbers(20000)`)
   await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
-    SELECT arrayJoin(['named.app', 'team.app']), toStartOfHour(now('UTC')) - toIntervalHour(30 + number), [('opened', 1, '1', 1)], [], 1
+    SELECT arrayJoin(['named.app', 'team.shop.app']), toStartOfHour(now('UTC')) - toIntervalHour(30 + number), [('opened', 1, '1', 1)], [], 1
     FROM numbers(100)`)
-  const state = { ...lateState, scopes: async () => ["it's", 'named.app', 'team.*', 'other.*'] }
+  const state = { ...lateState, scopes: async () => ["it's", 'named.app', 'team.*', 'team.shop.*'] }
   const { url } = await startReaderPage(t, { reader, state })
   const { text } = await view(url, '/?period=7d&all=')
-  for (const name of ['named.app', 'team.app']) {
+  const found = textOf((await view(url, '/search?q=opened')).text)
+  for (const name of ['named.app', 'team.shop.app']) {
     const link = `<a href="/applications/${name}`
     t.ok(text.includes(`${link}">`), `${name} is silent`)
     t.ok(text.includes(`${link}?period=7d">`), `${name} is in the table`)
+    t.match(found, `opened ${name}`, `${name} is found`)
   }
 })
 

@@ -18,14 +18,17 @@ export function selectInTurns(
 
 const scopesMax = 500
 /**
- * SQL for the scope of an API key that has the application: its identifier, or a prefix. Empty: none
- * has, so that only keys for all applications can send to it.
+ * SQL for the scope of an API key that has the application: its identifier, or the longest prefix.
+ * Empty: none of the first `scopesMax` has.
  */
 export function ownerOf(scopes: readonly string[]): string {
   const list = (some: readonly string[]) =>
     [...some, ''].map((one) => `'${one.replaceAll(/[\\']/g, String.raw`\$&`)}'`).join(', ')
   const [prefixes, names] = [true, false].map((isPrefix) =>
-    scopes.filter((one) => one.endsWith('.*') === isPrefix).slice(0, scopesMax),
+    scopes
+      .filter((one) => one.endsWith('.*') === isPrefix)
+      .slice(0, scopesMax)
+      .toSorted((a, b) => b.length - a.length),
   ) as [string[], string[]]
   return `if(bundle_identifier IN (${list(names)}), toString(bundle_identifier),
     arrayFirst(prefix -> startsWith(bundle_identifier, prefix), [${list(prefixes.map((one) => one.slice(0, -1)))}]))`

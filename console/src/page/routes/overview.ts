@@ -109,6 +109,6 @@ function applicationTable({ header, data, period, sort }: OverviewOptions): Html
     { sort, sortedBy: (title) => `/?${new URLSearchParams({ period, sort: title }).toString()}` },
   )}${mute(
     applications.length >= applicationsMax &&
-      `The ${applicationsMax} applications with most events.`,
+      `${applicationsMax} applications: of each API key those with most events.`,
   )}`
 }
