@@ -37,8 +37,12 @@ export const soundState: RedisState = {
   clock: undefined,
 }
 
-/** Time stands still, so that a busy machine exceeds no time limit and ends no window. */
-const stopped: Clock = { ...systemClock, now: () => 0 }
+/**
+ * Time passes only by being read, so that a busy machine exceeds no time limit and ends no window,
+ * and a large batch still takes several turns.
+ */
+let readings = 0
+const slow: Clock = { ...systemClock, now: () => ++readings / 10 }
 
 /** A gateway with in-memory ports, and the data that reached them. */
 export interface TestGateway {
@@ -160,8 +164,8 @@ export async function startGateway(
       },
       limiter: new KeyLimiter({
         config,
-        counters: createLocalCounters(stopped),
-        clock: stopped,
+        counters: createLocalCounters(slow),
+        clock: slow,
         wallMs,
       }),
       queues: { logs: queue('logs'), feedback: queue('feedback') },
@@ -175,8 +179,8 @@ export async function startGateway(
     wallMs,
     problems: { present: () => [], note: () => {} },
     isDraining: () => false,
-    clock: stopped,
-    sweepClock: options.clock ?? { now: stopped.now, intervalMs: 500 },
+    clock: slow,
+    sweepClock: options.clock ?? { now: slow.now, intervalMs: 500 },
     senders: options.senders,
     metrics: createGatewayMetrics(registry),
     registry,

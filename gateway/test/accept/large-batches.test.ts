@@ -10,7 +10,9 @@ const expired = () => createIdentity(Date.now() - 31 * 24 * 60 * 60_000).id
 
 /** The unhandled rejections: in the gateway they would end the process. */
 const unhandled: unknown[] = []
-process.on('unhandledRejection', (reason) => unhandled.push(reason))
+const note = (reason: unknown) => unhandled.push(reason)
+process.on('unhandledRejection', note)
+t.teardown(() => process.off('unhandledRejection', note))
 
 const params = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, `value ${n}`]))
 const text = 'some "quoted" text '.repeat(45_000)
