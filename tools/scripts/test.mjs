@@ -36,6 +36,7 @@ rmSync(resultsFile, { force: true })
 let passed = 0
 let failed = 0
 const failedChecks = []
+const selected = paths.length > 0 ? [] : dearestFirst(divide(selectFiles(), shards)[shard - 1])
 // Compiles the programs that the tests start.
 await check('types', 'tsc', ['-b'])
 const [code] = await Promise.all([runTests(), values.slow || shard > 1 ? undefined : runChecks()])
@@ -48,6 +49,13 @@ for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
 failed += Number(/fail: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
+const ended = new Set(
+  [...results.matchAll(/# file (\{.*\})$/gm)].map(([, json]) => JSON.parse(json).file),
+)
+for (const file of selected.filter((one) => !ended.has(one))) {
+  failed++
+  console.log(`not ok: ${file} did not run to its end`)
+}
 if (code !== 0 && failed === 0) failed++
 
 for (const name of failedChecks) console.log(`not ok: ${name}, see above`)
@@ -88,16 +96,19 @@ function runTests() {
   return run('tests', 'tap', [...args, ...(paths.length > 0 ? paths : writeModules())], env)
 }
 
-/** Writes a module for each process; returns their paths. Each file runs in the first that is free. */
+/**
+ * Writes a module for each process; returns their paths. Each file runs in the first that is free.
+ * A process that an earlier run has left finds no folder, so it takes no file of this run.
+ */
 function writeModules() {
-  const folder = join('.tap', 'modules')
-  rmSync(join(root, folder), { recursive: true, force: true })
+  const modules = join('.tap', 'modules')
+  const folder = join(modules, String(process.pid))
+  rmSync(join(root, modules), { recursive: true, force: true })
   mkdirSync(join(root, folder), { recursive: true })
-  const files = dearestFirst(divide(selectFiles(), shards)[shard - 1])
-  const text = `import { runTogether } from '../../tools/scripts/test-together.mjs'
-await runTogether(${JSON.stringify(files, null, 2)}, ${JSON.stringify(folder)})
+  const text = `import { runTogether } from '../../../tools/scripts/test-together.mjs'
+await runTogether(${JSON.stringify(selected, null, 2)}, ${JSON.stringify(folder)})
 `
-  return Array.from({ length: Math.min(processes, files.length) }, (_, index) => {
+  return Array.from({ length: Math.min(processes, selected.length) }, (_, index) => {
     const path = join(folder, `process ${index + 1}.mjs`)
     writeFileSync(join(root, path), text)
     return path
