@@ -47,6 +47,17 @@ t.test('the end of a page sends only what fits into its request', async (t) => {
   t.equal(host.server.rows.size, 50)
 })
 
+t.test('a full batch is sent at once, so the end of a page sends the rest', async (t) => {
+  const host = createHost()
+  const client = host.start({}, { pageEndBytes: () => 60_000 })
+  await host.time.advance(10)
+  for (let n = 0; n < 50; n++) client.log('tap', { text: 'x'.repeat(1_000) })
+  await host.time.advance(10)
+  client.leavePage()
+  await host.time.advance(0)
+  t.equal(host.server.rows.size, 50)
+})
+
 t.test('an attempt waits for one write, not for those of all segments', async (t) => {
   const host = createHost()
   const { storage } = host

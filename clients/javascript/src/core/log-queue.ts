@@ -5,6 +5,7 @@ import { batchMax, segmentBytesMax, segmentsMin } from './limits.ts'
 import { jsonBytes, type LogEntry } from './log-event.ts'
 import { newSegment, type Segment } from './segment.ts'
 import { bytesOf, close, contextOf, countOf, isOpen } from './segment-list.ts'
+import { wake } from './sending.ts'
 import { newId, type State } from './state.ts'
 import { load, remove } from './stored-segments.ts'
 import { nothing } from './with-fallback.ts'
@@ -31,10 +32,12 @@ export const addEntry = (client: State, entry: LogEntry): void => {
     segment.byteCount + size <= Math.min(segmentBytesMax, storageBytesMax / segmentsMin)
   if (!hasRoom) {
     if (segment) close(segment)
+    // A full segment is sent at once, because the end of a page sends only open ones.
+    wake(client)
     const memory = { user, era, events: [], written: 0 }
     segment = newSegment({
       key: newId(client),
-      state: client.pageEndBytes() > 0 ? leaving : open,
+      state: client.pageEndBytes() ? leaving : open,
       byteCount: jsonBytes(contextOf(client, memory)),
       memory,
     })

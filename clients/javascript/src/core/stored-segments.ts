@@ -89,7 +89,7 @@ export const load = async (client: State, segment: Segment): Promise<StoredSegme
   if (text) addDrops(client, 'damaged', segment.count - length)
   segment.count = length
   segment.byteCount = textBytes(text)
-  if (length > 0) return stored
+  if (length) return stored
   void remove(client, segment)
   return undefined
 }
