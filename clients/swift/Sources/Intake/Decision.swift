@@ -37,6 +37,6 @@ enum Decision {
 
 /// Whether the response shows that nothing of the request was stored.
 func nothingWasStored(status: Int, code: String?) -> Bool {
-  guard let code, !code.isEmpty else { return false }
+  guard let code else { return false }
   return (status < 500 || status == 503) && !RetryRules.uncertainCodes.contains(code)
 }

@@ -48,7 +48,7 @@ extension Attempted {
   init(_ answer: Answer?, tookMs: Double, recorder: Recorder) {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]
-    let problem = body["code"] as? String
+    let problem = (body["code"] as? String).flatMap { $0.isEmpty ? nil : $0 }
     // `Date` is rounded down to seconds. Adding half a second corrects the average error.
     let serverMs =
       (body["server_time"] as? String).flatMap(parseTime)

@@ -230,11 +230,13 @@ final class ClientTests: XCTestCase {
   func testA4xxOfAProxyIsRepeated() async {
     let server = FakeServer()
     let client = start(server)
-    server.add(.answer(401, "<html>"), .answer(401, ""), .answer(421, "<html>"))
+    server.add(
+      .answer(401, "<html>"), .answer(401, ""), .answer(421, "<html>"),
+      .answer(409, "{\"code\":\"\"}"))
     client.log("tap")
     let left = await client.flush()
     XCTAssertEqual(left, 0)
-    XCTAssertEqual(server.requests.count, 4)
+    XCTAssertEqual(server.requests.count, 5)
     await client.shutdown()
   }
 
