@@ -5,7 +5,7 @@ import { textBytes } from './text-bytes.ts'
 
 /** Timeouts for a response. */
 const textMsMax = 30_000
-/** Enough for four pictures of 10 MiB at 50 kB a second. */
+/** Enough for four pictures of 10 MiB at 50 kB a second. In Node, `fetch` ends after 300 seconds. */
 const formMsMax = 900_000
 /** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
