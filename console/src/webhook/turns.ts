@@ -1,4 +1,5 @@
 import { PostponedDelivery } from '@intake/queue/consume'
+import { systemClock, type Clock } from '@intake/runtime'
 
 /** How many requests a receiver gets at once. */
 export const requestsMax = 4
@@ -10,7 +11,7 @@ const postponeMaxMs = 5 * 60_000
  * turns of others. While several senders (API keys) wait, each leaves a turn to the others, so one
  * that sends much delays only itself.
  */
-export function createTurns() {
+export function createTurns(clock: Pick<Clock, 'now'> = systemClock) {
   const taken: string[] = []
   let durationMs = 100
   /** When the request of each sender that was postponed last gets its turn. */
@@ -26,7 +27,7 @@ export function createTurns() {
 
   /** @throws {PostponedDelivery} while there is no turn for the sender */
   function requireTurn(sender: string): void {
-    const now = performance.now()
+    const now = clock.now()
     if (hasTurn(sender, now)) return
     for (const [one, ms] of nextMs) if (ms <= now) nextMs.delete(one)
     // The remainder distributes the requests evenly when more wait than can be sent in time.
@@ -41,12 +42,12 @@ export function createTurns() {
     async take<Result>(sender: string, work: () => Promise<Result>): Promise<Result> {
       requireTurn(sender)
       taken.push(sender)
-      const from = performance.now()
+      const from = clock.now()
       try {
         return await work()
       } finally {
         taken.splice(taken.indexOf(sender), 1)
-        durationMs = performance.now() - from
+        durationMs = clock.now() - from
       }
     },
   }
