@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { PostponedDelivery } from '@intake/queue/consume'
+import type { PostponedDelivery } from '@intake/queue/consume'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createTurns, requestsMax } from '../../src/webhook/turns.ts'
 
