@@ -64,8 +64,7 @@ export function createAcceptance(options: {
       const { bundle_identifier: bundle, unique_user_id: user } = sender
       if (!bundle.isWellFormed() || !user.isWellFormed()) makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
-      const bundles = apiKey.bundleIdentifiers
-      if (bundles.length > 0 && !allowsBundle(bundles, sender.bundle_identifier)) {
+      if (!allowsBundle(apiKey.bundleIdentifiers, sender.bundle_identifier)) {
         throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
       }
       request.charge = limiter.take(apiKey, sender.device_uuid, size)
@@ -73,10 +72,8 @@ export function createAcceptance(options: {
       const { id: requestId, headers, span } = request
       const country = countryHeader === undefined ? undefined : countryOf(headers[countryHeader])
       const context = { apiKeyId: apiKey.id, requestId, receivedAtMs: now(), country, span }
-      const all = policy.rules()
-      const rules = all.active.length === 0 ? undefined : all.forSender(kind, apiKey.id, sender)
-      const sentKey = headers['idempotency-key']
-      const key = sentKey === undefined ? undefined : idempotencyKey(sentKey)
+      const rules = policy.rules().forSender(kind, apiKey.id, sender)
+      const key = idempotencyKey(headers['idempotency-key'])
       return { request, kind, sender, context, key, rules, isSuppressed: false }
     },
 
