@@ -61,13 +61,10 @@ export class KeyLimiter {
       usage.max = { ...this.#defaults, ...key.limits }
       usage.hasBudget = hasBudget(key.limits)
     }
-    usage.today = undefined
-    if (!usage.hasBudget) return usage
-    const number = Math.floor(this.#wallMs() / dayMs)
-    if (usage.opened?.number !== number) {
-      usage.opened = openDay(this.#counters, key, usage, number)
+    const number = usage.hasBudget ? Math.floor(this.#wallMs() / dayMs) : undefined
+    if (usage.today?.number !== number) {
+      usage.today = number === undefined ? undefined : openDay(this.#counters, key, usage, number)
     }
-    usage.today = usage.opened
     return usage
   }
 

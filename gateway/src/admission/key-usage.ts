@@ -26,8 +26,6 @@ export interface KeyUsage {
   minute: ByKind
   /** The same with the budgets of the day; undefined if the key has no budget. */
   today: Day | undefined
-  /** The counters that were opened last; undefined if none were. */
-  opened: Day | undefined
 }
 
 interface Day {
@@ -56,7 +54,6 @@ export function openMinute(
     flooding: counterOf(':over-share'),
     minute: { logs: ofKind(used, 'logs'), feedback: ofKind(used, 'feedback') },
     today: undefined,
-    opened: undefined,
   }
 }
 

@@ -22,8 +22,7 @@ export type DeviceLimits = ReturnType<typeof createDeviceLimits>
  */
 export function createDeviceLimits(options: { feedbackMax: number; clock: Pick<Clock, 'now'> }) {
   const { feedbackMax, clock } = options
-  const sketchOf = (kind: RecordKind) =>
-    createWindowSketch({ width: deviceWidth[kind], windowMs: limits.rateWindowMs, clock })
+  const sketchOf = (kind: RecordKind) => createWindowSketch({ width: deviceWidth[kind], clock })
   const sketches = { logs: sketchOf('logs'), feedback: sketchOf('feedback') }
   return {
     /**
@@ -43,7 +42,6 @@ export function createDeviceLimits(options: { feedbackMax: number; clock: Pick<C
       return sketches.feedback.take(device, weight, feedbackMax)
     },
     msLeft: (kind: RecordKind) => sketches[kind].msLeft(),
-    bytes: sketches.logs.bytes + sketches.feedback.bytes,
   }
 }
 
@@ -61,7 +59,7 @@ export function createAddressLimit(options: {
   clock: Pick<Clock, 'now'>
 }) {
   const { addressOf, max, clock } = options
-  const sketch = createWindowSketch({ width: addressWidth, windowMs: limits.rateWindowMs, clock })
+  const sketch = createWindowSketch({ width: addressWidth, clock })
   return {
     /** Counts one action; returns false if the address has reached its limit. */
     take: (request: IncomingMessage) =>
@@ -86,12 +84,8 @@ const rows = 4
  *
  * @param options.width cells per row, a power of two; each of the four rows has four bytes per cell
  */
-export function createWindowSketch(options: {
-  width: number
-  windowMs: number
-  clock: Pick<Clock, 'now'>
-}) {
-  const { width, windowMs, clock } = options
+export function createWindowSketch(options: { width: number; clock: Pick<Clock, 'now'> }) {
+  const { width, clock } = options
   const cells = new Uint32Array(width * rows)
   const places = new Uint32Array(rows)
   const [seed, step] = [randomInt(2 ** 31), randomInt(2 ** 31)]
@@ -120,7 +114,6 @@ export function createWindowSketch(options: {
   }
 
   return {
-    bytes: cells.byteLength,
     msLeft: () => Math.max(0, endsAt - clock.now()),
     /**
      * Counts `amount` and returns true, unless the sender has used up `max` in this window. The
@@ -130,7 +123,7 @@ export function createWindowSketch(options: {
       const now = clock.now()
       if (now >= endsAt) {
         cells.fill(0)
-        endsAt = now + windowMs
+        endsAt = now + limits.rateWindowMs
       }
       locate(account, member)
       let count = Infinity

@@ -23,7 +23,6 @@ export function readBody(
   let isOver = false
 
   function onData(chunk: Buffer): void {
-    if (isOver) return
     bytes += chunk.length
     try {
       if (bytes > bytesMax) throw bodyTooLarge(bytesMax)

@@ -27,7 +27,6 @@ export interface RequestContext {
 
 /** A complete table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
-  id: string
   /** The month of `time` (YYYY-MM), which is the partition of the table. */
   partition: string
   /** The row as one line of JSONEachRow. */
@@ -123,7 +122,7 @@ export function finishRow(row: {
   const { id, time } = row.identity
   const { apiKeyId, receivedAtMs, span } = row.context
   const json = `{"id":"${id}","time":"${time}",${row.others}}`
-  return { id, partition: time.slice(0, 7), json, apiKeyId, receivedAtMs, span }
+  return { partition: time.slice(0, 7), json, apiKeyId, receivedAtMs, span }
 }
 
 /** The number of bytes that `finishRow` adds to the other columns. */

@@ -8,7 +8,6 @@ import type { Row } from '../../src/record/row.ts'
 import { linesOf } from '../support.ts'
 
 const row = (n: number, partition = '2026-11', size = 0): Row => ({
-  id: String(n),
   partition,
   json: JSON.stringify({ n, text: 'x'.repeat(size) }),
   apiKeyId: 'key_1',
