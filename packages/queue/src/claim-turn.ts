@@ -25,9 +25,9 @@ const quietMs = 1_000
  *
  * @param options.source its commands have a timeout (see `createTimedSource`)
  * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
- * @returns a function that waits for this consumer's turn, or until `signal` aborts, and resolves
- * to the number of jobs that were waiting. Claim even if it is 0: the delay of a postponed job may
- * have passed
+ * @returns a function that waits for this consumer's turn, and resolves to the number of jobs that
+ * were waiting. Claim even if it is 0: the delay of a postponed job may have passed. It rejects when
+ * `signal` aborts
  */
 export function createClaimTurn(options: {
   source: Pick<JobSource, 'peek' | 'hasPostponed'>
@@ -43,7 +43,7 @@ export function createClaimTurn(options: {
   return async (framesMax) => {
     let idleSince = clock.now()
     let oldestBefore: string | undefined
-    while (!signal.aborted) {
+    for (;;) {
       const { count, oldest } = await source.peek()
       if (oldest !== undefined) busyAt = clock.now()
       if (count >= framesMax) return count
@@ -58,6 +58,5 @@ export function createClaimTurn(options: {
       const pauseMs = isQuiet ? untilWholeSecond(Math.max(quietMs, intervalMs), clock) : intervalMs
       await pause(pauseMs, { clock, signal })
     }
-    return 0
   }
 }

@@ -16,7 +16,7 @@ const visibleSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200
 
 export function createWorkerMetrics(
   registry: Registry,
-  { clock = systemClock, wallMs = () => Date.now() }: { clock?: Clock; wallMs?: () => number } = {},
+  { clock = systemClock }: { clock?: Clock } = {},
 ): WorkerMetrics {
   const loops = perQueue(() => createLoopState(clock))
   const inserts = insertMetrics(registry)
@@ -59,7 +59,7 @@ export function createWorkerMetrics(
     visible(kind, { receivedAtMs }) {
       if (receivedAtMs === undefined) return
       // The clock of this machine may be behind that of the gateway.
-      inserts.visibleDelay.observe({ kind }, Math.max(0, wallMs() - receivedAtMs) / 1_000)
+      inserts.visibleDelay.observe({ kind }, Math.max(0, Date.now() - receivedAtMs) / 1_000)
     },
     deadLettered: (kind) => frames.deadLetters.inc({ kind }),
     postponed: (kind, count) => frames.postponed.inc({ kind }, count),

@@ -1,5 +1,5 @@
 import type { Redis } from '@intake/redis'
-import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { startPolling, systemClock, withTimeout } from '@intake/runtime'
 import { registerShard, type ShardState } from './shard-registry.ts'
 import { shardMarkKey } from './shards.ts'
 
@@ -13,16 +13,15 @@ export function startShardHealth(options: {
   redis: Redis
   shards: number
   onError: (error: unknown) => void
-  clock?: Clock
 }) {
-  const { redis, onError, clock = systemClock } = options
+  const { redis, onError } = options
   const numbers = Array.from({ length: options.shards }, (_, shard) => shard)
   const known = new Map<number, { state: ShardState; at: number }>()
-  const startedAt = clock.now()
+  const startedAt = systemClock.now()
 
   async function ask(shard: number): Promise<ShardState> {
     const bounded = <Reply>(reply: Promise<Reply>) =>
-      withTimeout(reply, responseMs, `shard ${shard}`, clock)
+      withTimeout(reply, responseMs, `shard ${shard}`)
     try {
       return await bounded(registerShard(redis, shard))
     } catch (error) {
@@ -37,15 +36,15 @@ export function startShardHealth(options: {
     startPolling({
       async poll() {
         const state = await ask(shard)
-        known.set(shard, { state, at: clock.now() })
+        known.set(shard, { state, at: systemClock.now() })
       },
       intervalMs,
       onError,
-      clock,
     }),
   )
 
-  const isSilent = (shard: number) => clock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
+  const isSilent = (shard: number) =>
+    systemClock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
 
   return {
     /** Whether the shard is registered and its node has responded recently. */
