@@ -50,7 +50,7 @@ export function judgeExchange(
   if (progress.bodyBytes > exchange.bodyBytesMax) return 'endless_body'
   const due = (limits.bodyBytesPerSecondMin * elapsedMs) / 1_000
   const aheadMax = bodyGraceSeconds * limits.bodyBytesPerSecondMin
-  progress.bytesAhead = Math.min(Math.min(progress.bytesAhead, aheadMax) + arrived - due, aheadMax)
+  progress.bytesAhead = Math.min(progress.bytesAhead, aheadMax) + arrived - due
   return progress.bytesAhead < 0 ? 'slow_body' : 'fine'
 }
 

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ConfigError } from './config-error.ts'
-import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
+import { readSecret, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
 /**
@@ -25,8 +25,7 @@ export function loadConfig<S extends TObject>(
       const value = secrets.has(name) ? readSecret(env, name) : env[name]
       if (value) given[name] = value
     } catch (error) {
-      if (!(error instanceof SecretFileError)) throw error
-      unread.set(name, error.message)
+      unread.set(name, (error as Error).message)
     }
   }
   const withDefaults = (values: Record<string, string>) =>

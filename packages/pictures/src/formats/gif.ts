@@ -22,10 +22,6 @@ export function walkGif(bytes: Buffer): Walk {
   while (at < bytes.length) {
     parts.add()
     const block = bytes.readUInt8(at)
-    if (block === blocks.trailer) {
-      edit.keep(at, at + 1)
-      break
-    }
     if (block === blocks.image) {
       if (at + 10 > bytes.length) break
       hasImage = true
@@ -46,9 +42,9 @@ export function walkGif(bytes: Buffer): Walk {
       }
       at = to
     } else {
-      // No block begins with this byte. Decoders stop here, so what follows is not part of the
-      // image.
-      edit.set(at, Uint8Array.of(blocks.trailer))
+      // Decoders stop at the trailer, and at a byte with which no block begins. What follows is not
+      // part of the image.
+      if (block !== blocks.trailer) edit.set(at, Uint8Array.of(blocks.trailer))
       edit.keep(at, at + 1)
       break
     }
