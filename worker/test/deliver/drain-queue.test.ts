@@ -58,6 +58,8 @@ function build(batches: ClaimedFrame[][], insertRows: () => Promise<void>) {
   return { clock, stop, seen, done }
 }
 
+const late = () => Promise.reject(new ClickHouseError('late', { kind: 'split' }))
+
 t.test('takes the next batch at once after one that was stored', async (t) => {
   const { clock, done, seen } = build([[frameOf('a')], [frameOf('b')]], () => Promise.resolve())
   await clock.runAll()
@@ -66,7 +68,6 @@ t.test('takes the next batch at once after one that was stored', async (t) => {
 })
 
 t.test('pauses longer and longer while no frame of a batch can be stored', async (t) => {
-  const late = () => Promise.reject(new ClickHouseError('late', { kind: 'split' }))
   const batches = [1, 2, 20].map((attempts) => [frameOf('a', attempts)])
   const { clock, done, seen } = build(batches, late)
   await clock.runAll()
@@ -83,6 +84,14 @@ t.test('pauses longer and longer while no frame of a batch can be stored', async
     'complete',
     'end at 7000',
   ])
+})
+
+t.test('an abort ends the pause', async (t) => {
+  const { clock, stop, done, seen } = build([[frameOf('a')]], late)
+  await clock.advance(500)
+  stop.abort()
+  await done
+  t.equal(seen.at(-1), 'end at 500')
 })
 
 t.test('an insert that is given up returns its frames', async (t) => {

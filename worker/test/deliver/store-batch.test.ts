@@ -187,7 +187,7 @@ t.test('writing the dead letter of a rejected row is repeated until it is confir
 })
 
 t.test('a table that rejects every row causes few dead letters', async (t) => {
-  const { options, stored, deadLetters, lines } = build()
+  const { options, stored, deadLetters, lines, calls } = build()
   const poison = (n: number) => row(n, { poison: true })
   const frames = Array.from({ length: 40 }, (_, n) => frame(poison(2 * n), poison(2 * n + 1)))
   const postponed = await store(frames, options)
@@ -195,7 +195,9 @@ t.test('a table that rejects every row causes few dead letters', async (t) => {
   t.equal(postponed.length, 32)
   t.match(lines.join(''), 'docs/operations/problems.md#rows_refused')
 
+  const before = calls()
   t.equal((await store(postponed, options)).length, 32)
+  t.equal(calls() - before, 64, 'no frame is split into rows meanwhile')
   const lone = frame(poison(1_001))
   t.same(await store([lone], options), [lone])
   t.equal(deadLetters.length, 16, 'none while no row is stored')

@@ -74,6 +74,9 @@ t.test('frames that this worker may not take do not wait for it', async (t) => {
   await clock.advance(10_000)
   const { waitingSeconds = 0 } = monitor.of('logs') ?? {}
   t.ok(waitingSeconds > 0 && waitingSeconds <= 10, `${waitingSeconds} s`)
+  set({})
+  await clock.advance(60_000)
+  t.equal(monitor.of('logs')?.waitingSeconds, 0, 'a queue that was empty begins anew')
   monitor.close()
 })
 
