@@ -71,14 +71,13 @@ function describe(known: string | null): string {
 }
 
 /**
- * While it is not confirmed that Redis belongs to the installation of ClickHouse, the queue seems
- * empty. Claimed frames can still be completed.
+ * While it is not confirmed that Redis belongs to the installation of ClickHouse, no frame seems to
+ * wait, and none is claimed. Claimed frames can still be completed.
  */
 export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): JobSource {
   return {
     ...source,
     peek: async () => (isConfirmed() ? source.peek() : { count: 0, oldest: undefined }),
-    hasPostponed: async () => isConfirmed() && source.hasPostponed(),
     claim: async () => (isConfirmed() ? source.claim() : undefined),
     complete: (job, { claimNext }) =>
       source.complete(job, { claimNext: claimNext && isConfirmed() }),

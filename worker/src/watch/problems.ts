@@ -147,11 +147,9 @@ function queueChecks({ backlogs, activity }: Watched): Checks {
       delayed > 0 ? `frames of ${kind}: ${delayed}` : undefined,
     ),
     backlog: ofStates((state, kind) => describeBacklog(state, kind)),
-    worker_stuck: ofStates(({ waiting, isPaused, waitingSeconds }, kind) => {
+    worker_stuck: ofStates(({ waitingSeconds }, kind) => {
       const { waitingMs = 0 } = activity(kind)
-      const isStuck =
-        waiting > 0 && !isPaused && waitingMs > stuckMs && waitingSeconds * 1_000 > stuckMs
-      return isStuck
+      return waitingMs > stuckMs && waitingSeconds * 1_000 > stuckMs
         ? `frames of ${kind} wait, and none was taken for ${seconds(waitingMs / 1_000)}`
         : undefined
     }),
