@@ -16,7 +16,10 @@ t.test('a failure lasts until the batch has left, a brief one for fifteen second
 
   metrics.failed('logs', 'split', 'too much memory')
   metrics.inserted('logs', 1)
+  // A dead letter is written without the end of an insert.
+  metrics.insertBegan('logs')
   metrics.batchEnded('logs')
+  t.equal(metrics.activity('logs').insertMs, undefined)
   await clock.advance(14_000)
   t.equal(failure(), 'split')
   await clock.advance(2_000)
