@@ -43,10 +43,8 @@ function networkOf(address: string): string {
   const [head = '', tail] = address.split('::')
   const groups = head === '' ? [] : head.split(':')
   if (tail !== undefined) {
-    // An IPv4 address at the end takes the place of two groups.
-    const last = tail === '' ? 0 : tail.split(':').length + (tail.includes('.') ? 1 : 0)
-    const missing = Array.from({ length: 8 - groups.length - last }, () => '0')
-    groups.push(...missing, ...tail.split(':'))
+    const last = tail.split(':')
+    groups.push(...Array.from({ length: 8 - groups.length - last.length }, () => '0'), ...last)
   }
   return groups
     .slice(0, 4)
