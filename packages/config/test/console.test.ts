@@ -79,6 +79,7 @@ t.test('issues for GitHub need a token, and links a URL', async (t) => {
   const url = { FEEDBACK_WEBHOOK_URL: 'https://api.github.com/repos/a/b/issues' }
   const secret = { FEEDBACK_WEBHOOK_SECRET: 'a secret of the webhook, long enough' }
   t.equal(refusalOf({ ...github, ...url, ...secret }), '')
+  t.match(refusalOf({ ...github, ...url, ...secret, FEEDBACK_WEBHOOK_TOKEN: 'a\nb' }), 'TOKEN')
   t.match(refusalOf({ PAGE_URL: 'https://user:token@page.example/' }), 'PAGE_URL must be a URL')
 })
 
@@ -91,6 +92,7 @@ t.test('every fault in the list of receivers is named, without its values', asyn
   const refusalOfList = (list: unknown) =>
     refusalOf({ FEEDBACK_WEBHOOKS: typeof list === 'string' ? list : JSON.stringify(list) })
   t.equal(refusalOfList([good, { ...good, bundle: 'com.other', email: 'show' }]), '')
+  t.equal(refusalOfList([{ ...good, form: 'github', token: 'ghp_x' }]), '')
   for (const [list, problem] of [
     ['[', /must be a JSON list/],
     [{}, /must be a JSON list/],
@@ -126,6 +128,7 @@ t.test('the receiver of FEEDBACK_WEBHOOK_URL is the last row, for all applicatio
     FEEDBACK_WEBHOOK_URL: 'https://b.example',
     FEEDBACK_WEBHOOK_SECRET: 'another of 16 characters',
     FEEDBACK_WEBHOOK_EMAIL: 'hide',
+    FEEDBACK_WEBHOOK_TOKEN: 'ghp_x',
   })
   t.same(webhookReceivers(config), [
     row,
@@ -133,6 +136,7 @@ t.test('the receiver of FEEDBACK_WEBHOOK_URL is the last row, for all applicatio
       url: 'https://b.example',
       secret: 'another of 16 characters',
       form: 'standard',
+      token: 'ghp_x',
       email: 'hide',
     },
   ])
