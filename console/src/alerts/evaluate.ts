@@ -116,7 +116,6 @@ export function createEvaluation(options: {
     )
     const hasSent = () => hasSentWith(reader, { bundle, apiKeyIds }, nowMs)
     const wasRefusing =
-      silent.length > 0 &&
       apiKeyIds.length > 0 &&
       (apiKeyIds.includes('') || ((await tried('keys', silent, hasSent)) ?? true))
     const isSlow = hasFailed || clock.now() - began > quickMs
