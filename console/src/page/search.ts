@@ -95,7 +95,7 @@ function readPaths(query: URLSearchParams, prefix: string): Search['paths'] {
   for (const name of names) {
     const value = readExact(query, name)
     if (value !== undefined && name !== prefix && name.length <= searchLengthMax)
-      paths[name.toWellFormed()] = value
+      paths[name] = value
   }
   return Object.keys(paths).length > 0 ? paths : undefined
 }
@@ -142,9 +142,8 @@ export function readText(query: URLSearchParams, name: string): string | undefin
 
 /** @throws {PageError} 400 if it is given more than once or is too long */
 export function readExact(query: URLSearchParams, name: string): string | undefined {
-  const [value = '', ...others] = query.getAll(name)
+  const [text = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
-  const text = value.toWellFormed()
   if (text.length > searchLengthMax)
     throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
   return text === '' ? undefined : text

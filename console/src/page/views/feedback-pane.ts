@@ -99,7 +99,7 @@ function mailTo(email: string, text: string): string {
   const quoted = cut.replaceAll(/^/gm, '> ')
   const body = encodeURIComponent(`\n\n${quoted}`)
   const subject = encodeURIComponent(`Your feedback: ${firstLine(text).toWellFormed()}`)
-  return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
+  return `mailto:${encodeURIComponent(email)}?subject=${subject}&body=${body}`
 }
 
 /** A field that a client has added, with a link to the feedback that has this value. */
