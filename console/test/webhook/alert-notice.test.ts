@@ -30,6 +30,19 @@ t.test('a notice names the window of its alert', async (t) => {
   }
 })
 
+t.test('a notice says what happened, and what is expected', async (t) => {
+  const noticeOf = (changes: Partial<StoredAlert>, isTest = false) =>
+    alertNotice({ ...alert, ...changes }, { isTest })
+  const times = { condition: 'times', threshold: 3, usual: 7 } as const
+  t.equal(noticeOf(times).text, 'crash: 140 in 10 minutes; usually 7, the limit is 3 times that')
+  const share = { condition: 'below', unit: 'percent', threshold: 1, value: 0.25 } as const
+  const few = 'crash: 0.25 % of the devices in 10 minutes; at least 1 are expected'
+  t.equal(noticeOf(share).text, few)
+  t.equal(noticeOf({}).app, 'Alert: com.example.app')
+  t.equal(noticeOf({ state: 'ok' }).app, 'Over: com.example.app')
+  t.equal(noticeOf({}, true).app, 'Test: com.example.app')
+})
+
 t.test('a notice links the application, even if its name is that of a folder', async (t) => {
   const pageUrl = 'https://page.example.com/'
   for (const [bundle_identifier, path] of [

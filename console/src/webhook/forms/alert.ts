@@ -20,9 +20,6 @@ export interface StoredAlert extends Pick<
   detail: string
 }
 
-/** A message for people has room for the beginning of a stack trace. */
-const detailMax = 1_000
-
 const number = (value: number) => String(Number(value.toPrecision(6)))
 const window = (minutes: number) =>
   minutes % 60 === 0 ? `${minutes / 60} h` : quantity(minutes, 'minute')
@@ -52,9 +49,7 @@ export function alertNotice(
   const title = isTest ? 'Test' : (titles[state] ?? state)
   return {
     app: line([`${title}:`, bundle, version]),
-    text: cut(
-      visibleText([describeChange(alert), detail.slice(0, detailMax)].filter(Boolean).join('\n\n')),
-    ),
+    text: cut(visibleText([describeChange(alert), detail].filter(Boolean).join('\n\n'))),
     facts: [line([id]), line([`since ${isoTime(alert.since)}`])],
     link: onPage(pageUrl, applicationPath(bundle)),
     label: 'alert',

@@ -64,9 +64,6 @@ export const line = (parts: readonly unknown[]) =>
 
 /** Cuts a text after `lengthMax` code points, so that no surrogate pair is cut in half. */
 export function cut(text: string, lengthMax = textLengthMax): string {
-  if (text.length <= lengthMax) return text
-  const characters = Array.from(text.slice(0, 2 * lengthMax))
-  return characters.length <= lengthMax && text.length <= 2 * lengthMax
-    ? text
-    : `${characters.slice(0, lengthMax).join('')}…`
+  const characters = Array.from(text)
+  return characters.length <= lengthMax ? text : `${characters.slice(0, lengthMax).join('')}…`
 }
