@@ -100,7 +100,7 @@ export function chart(options: Chart): Html {
 
 function axisTime(date: Date, stepMs: number): string {
   const clock = date.toISOString().slice(11, stepMs < 60_000 ? 19 : 16)
-  if (!/^(?:00:00)?(?::00)?$/.test(clock) && stepMs < dayMs) return clock
+  if (!/^(?:00:00)?(?::00)?$/.test(clock)) return clock
   return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
 }
 
