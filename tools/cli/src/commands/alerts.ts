@@ -137,9 +137,9 @@ function readChoice(options: AddOptions): AlertChoice {
     throw new UsageError('Give one of --above, --below, --times and --new-crash.')
   }
   const choice: AlertChoice = {
-    bundle: bundle.toWellFormed(),
-    event: event.toWellFormed(),
-    versionName: versionName.toWellFormed(),
+    bundle,
+    event,
+    versionName,
     ...chosen,
     minutes: options.in / 60_000,
   }

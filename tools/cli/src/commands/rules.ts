@@ -177,9 +177,7 @@ function readChoice(
   const match: RuleMatch = Object.fromEntries(
     Object.entries(conditionOptions)
       .map(([name, option]) => [name, given[option.attributeName()]] as const)
-      .filter(([, wanted]) => wanted !== undefined)
-      // Converts texts to the form in which gateways compare them.
-      .map(([name, wanted]) => [name, typeof wanted === 'string' ? wanted.toWellFormed() : wanted]),
+      .filter(([, wanted]) => wanted !== undefined),
   )
   const isSample = action === 'sample'
   const choice: RuleChoice = {

@@ -25,7 +25,5 @@ export async function resolveProcesses(
   if (protocol !== 'http:') return [address]
   const ips = await resolve(hostname).catch((): string[] => [])
   if (ips.length < 2) return [address]
-  return ips
-    .toSorted()
-    .map((ip) => ({ ...address, url: new URL(`http://${ip}:${port || 80}`).origin }))
+  return ips.toSorted().map((ip) => ({ ...address, url: new URL(`http://${ip}:${port}`).origin }))
 }
