@@ -100,7 +100,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
 /** Takes a port that has no problem, so that no stack that starts at this moment chooses it, too. */
 async function takePort(port: number): Promise<string | undefined> {
   const problem = await portProblem(port)
-  if (problem !== undefined || (await lockPort(port))) return problem
+  if (problem !== undefined || (await lockPort(port, 'claimed'))) return problem
   return 'another Intake has it'
 }
 

@@ -37,11 +37,11 @@ const socketPath = (dataDir: string) =>
 const pathOf = (name: string) => (process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name))
 
 /**
- * Resolves to whether no other stack has this port. This one has it until its process ends, also
- * before anything listens on the port.
+ * Resolves to whether nobody else has picked or claimed this port. This process has it until it
+ * ends, also before anything listens on the port.
  */
-export const lockPort = async (port: number): Promise<boolean> =>
-  (await lockSocket(pathOf(`intake-port-${port}.lock`))) !== undefined
+export const lockPort = async (port: number, use: 'picked' | 'claimed'): Promise<boolean> =>
+  (await lockSocket(pathOf(`intake-port-${port}-${use}.lock`))) !== undefined
 
 /** Resolves to undefined if another process holds it. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {

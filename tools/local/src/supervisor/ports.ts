@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
+import { lockPort } from './lock.ts'
 import { StartError } from './start-error.ts'
 
 const host = '127.0.0.1'
@@ -8,27 +9,15 @@ const connectTimeoutMs = 500
 /** The range is below that of outgoing connections, which could take a picked port. */
 const lowestPicked = 20_000
 const highestPicked = 26_383
-/** A process also listens on `p + markDistance`, so that no other process picks `p`. */
-const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100
 
 /** Returns a free port on loopback that no running process has picked. */
 export async function pickPort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = randomInt(lowestPicked, highestPicked + 1)
-    if ((await listenOnce(port)) === undefined && (await mark(port))) return port
+    if ((await listenOnce(port)) === undefined && (await lockPort(port, 'picked'))) return port
   }
   throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
-}
-
-/** Resolves to false if this process or another one has already marked the port. */
-function mark(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer((socket) => socket.destroy())
-    server.once('error', () => resolve(false))
-    server.listen(port + markDistance, host, () => resolve(true))
-    server.unref()
-  })
 }
 
 /**
