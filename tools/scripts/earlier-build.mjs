@@ -45,9 +45,7 @@ export async function buildCommit(commit) {
     rmSync(archive)
     renameSync(unfinished, folder)
   }
-  const script = ['tools/scripts', 'scripts']
-    .map((scripts) => join(folder, scripts, 'bootstrap.mjs'))
-    .find((path) => existsSync(path))
+  const script = join(folder, 'tools/scripts/bootstrap.mjs')
   const { bootstrap } = await import(pathToFileURL(script).href)
   await bootstrap()
   return folder
