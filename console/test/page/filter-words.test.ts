@@ -26,6 +26,7 @@ t.test('what has no word is an event, a device or a text', async (t) => {
   t.equal(typed('add to cart'), 'event=add+to+cart')
   const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
   t.equal(typed(device), `device=${device}`)
+  t.equal(typed(`user:${device}`), `user=${device}`)
   t.equal(typed('the button: too small', 'feedback'), 'text=the+button%3A+too+small')
   t.equal(typed('has:pictures extra.category:idea', 'feedback'), 'has=pictures&extra.category=idea')
 })

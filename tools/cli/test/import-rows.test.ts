@@ -144,6 +144,8 @@ t.test('a file that cannot be read, or decompressed, is an error', async (t) => 
   await t.rejects(read('json', 'no gzip', 'broken.gz'), { code: 'Z_DATA_ERROR' })
   await t.rejects(read('json', gzipSync('{}\n{}\n').subarray(0, -9), 'cut.gz'))
   await t.rejects(read('csv', 'a,b\n1,"2\n'), /Line 2: a " is not closed/)
+  const long = `a\n"${`${'b'.repeat(600_000)}\n`.repeat(2)}"\n`
+  await t.rejects(read('csv', long), /Line 2: a " is not closed/)
 })
 
 t.test('a line without an end stops the import before it fills the memory', async (t) => {
