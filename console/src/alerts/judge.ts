@@ -42,7 +42,6 @@ export function judge(
   }
   if (condition === 'times' && usual === undefined) return 'unknown'
   // Where nothing is usual, a single event is not many times as much.
-  const limit = condition === 'times' ? threshold * Math.max(1, usual ?? 1) : threshold
-  if (value > limit) return 'firing'
+  if (value > threshold * Math.max(1, usual ?? 1)) return 'firing'
   return isBehind ? 'unknown' : 'ok'
 }
