@@ -48,6 +48,7 @@ t.test('a port, a host or a scheme with * is refused', async (t) => {
     'http://[::1:*',
     'http://:*',
     'http://a.example,*',
+    '*,http://a.example',
     '',
   ]) {
     t.throws(() => parseCorsOrigins(wrong), /http:\/\/localhost:\*/, wrong)
