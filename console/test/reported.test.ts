@@ -34,17 +34,17 @@ t.test('the same problem of several workers is shown once, and causes come first
   const { clock, reported, set } = watch(t)
   const earlier = { ...backlog, since: '2026-11-29T03:00:00.000Z', detail: 'logs: 29 rows wait' }
   const insert = { ...backlog, code: 'insert_retry', state: 'down', detail: 'refused' } as const
+  const other = { ...backlog, state: 'down', detail: 'feedback: 3 rows wait' } as const
   set(async () => [
     print({ problems: [backlog] }),
     print({ problems: [earlier, insert] }),
+    print({ problems: [other] }),
     'the report of another version',
     '{"problems":1}',
   ])
   await clock.advance(5_000)
-  t.match(join(reported.problems()), [
-    { code: 'insert_retry', state: 'down' },
-    { code: 'backlog', since: earlier.since, detail: backlog.detail },
-  ])
+  const detail = `${backlog.detail}; ${other.detail}`
+  t.same(join(reported.problems()), [insert, { ...other, since: earlier.since, detail }])
 })
 
 t.test('problems that were read long ago are not shown', async (t) => {
@@ -64,11 +64,13 @@ t.test('problems that were read long ago are not shown', async (t) => {
 
 t.test('feedback that has become visible is passed on once', async (t) => {
   const { clock, arrivals, set } = watch(t)
-  set(async () => [
+  const reports = [
     print({ feedback: { frames: 2, oldestMs: 7 } }),
     print({ feedback: { frames: 1, oldestMs: 5 } }),
-  ])
+  ]
+  set(async () => reports)
   await clock.advance(5_000)
+  set(async () => reports.toReversed())
   await clock.advance(5_000)
   t.same(arrivals, [5])
   set(async () => [print({ feedback: { frames: 4, oldestMs: 9 } })])
@@ -78,4 +80,7 @@ t.test('feedback that has become visible is passed on once', async (t) => {
   set(async () => [print({ feedback: { frames: 4, oldestMs: 11 } })])
   await clock.advance(5_000)
   t.same(arrivals, [5, 9, 11])
+  set(async () => [print({})])
+  await clock.advance(5_000)
+  t.same(arrivals, [5, 9, 11], 'it has ended, and another one has stored nothing yet')
 })
