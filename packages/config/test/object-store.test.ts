@@ -33,7 +33,10 @@ t.test('all problems are reported at once, by gateway and console, without a val
   t.throws(() => loadConfig(ConsoleConfig, worker), {
     message: /must end after/,
   })
-  t.equal(problemsIn({ S3_ENDPOINT: 'http://a:b@[::1]:9000', S3_ADDRESSING: 'virtual' }).length, 1)
+  const address = { S3_ENDPOINT: 'http://a:b@[::1]:9000' }
+  t.equal(problemsIn({ ...address, S3_ADDRESSING: 'virtual' }).length, 1)
+  t.same(problemsIn(address), [])
+  t.same(problemsIn({ S3_ADDRESSING: 'virtual' }), [])
 })
 
 t.test('a prefix is a folder with names that every store accepts', async (t) => {
@@ -63,6 +66,8 @@ t.test('of the sources of credentials only the one that is used is checked', asy
   t.match(problemsIn({ ...half, S3_ENDPOINT }), [/AWS_SECRET_ACCESS_KEY must be set together/])
   const { AWS_WEB_IDENTITY_TOKEN_FILE } = half
   t.match(problemsIn({ AWS_WEB_IDENTITY_TOKEN_FILE, S3_ENDPOINT }), [/needs AWS_ROLE_ARN/])
+  t.same(problemsIn({ AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN: 'role', S3_ENDPOINT }), [])
+  t.same(problemsIn({ ...half, AWS_SECRET_ACCESS_KEY: 'secret', S3_ENDPOINT }), [], 'keys first')
   t.same(problemsIn({ S3_ENDPOINT }), [], 'the metadata of the instance')
 })
 
