@@ -116,7 +116,6 @@ async function readCsvMap(path: string): Promise<SourceMap['read']> {
     if (text.trim() === '' || !Number.isFinite(number)) {
       throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
     }
-    if (Number.isSafeInteger(number)) return number
     // A double would not have all digits of a large integer. JSON has no plus and no leading zero.
     const [, minus = '', digits] = /^\s*\+?(-?)0*(\d+)\s*$/.exec(text) ?? []
     return digits === undefined ? number : parseRecord(minus + digits)
