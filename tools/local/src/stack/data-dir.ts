@@ -28,6 +28,10 @@ export function makeDataDir(path: string): void {
 /** Returns why the directory cannot be used; undefined if other users have no access now. */
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
+  // Redis would start without its configuration, and ClickHouse would refuse inserts.
+  const [wildcard] = /[*?[{]/.exec(path) ?? []
+  if (wildcard !== undefined)
+    return `The path of the data directory ${path} has a ${wildcard}, which Redis or ClickHouse takes for a pattern: ${another}`
   try {
     makeDir(path)
     accessSync(`${path}/`, constants.W_OK) // with the slash, a file fails with ENOTDIR

@@ -43,6 +43,14 @@ t.test('one with other files is refused, not closed', async (t) => {
   makeDataDir(path)
 })
 
+t.test('one that an engine would take for a pattern is refused', async (t) => {
+  for (const name of ['[1]', '{a,b}', '*', '?'])
+    t.throws(() => makeDataDir(`${createDataDir(t)}/${name}`), {
+      name: 'StartError',
+      message: / has a [*?[{], which .+ set INTAKE_DATA_DIR to another folder\.$/,
+    })
+})
+
 const isRoot = process.getuid?.() === 0
 const noMount = !(isRoot && process.platform === 'linux') && 'needs root on Linux'
 t.test('one of another user is refused', { skip: !isRoot && 'needs root' }, async (t) => {
