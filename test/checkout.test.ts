@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
@@ -12,4 +12,13 @@ t.test('scripts keep their line ends with core.autocrlf', async (t) => {
     said.trim().split('\n'),
     scripts.map((name) => `${name}: eol: lf`),
   )
+})
+
+t.test('a compiler that was killed is named', async (t) => {
+  const code = `const { run } = await import('./tools/scripts/bootstrap.mjs')
+    await run('sh', ['-c', 'kill -9 $$'])`
+  const options = { cwd: root, encoding: 'utf8' } as const
+  const { status, stderr } = spawnSync(process.execPath, ['--eval', code], options)
+  t.equal(status, 1)
+  t.match(stderr, /was killed, perhaps for lack of memory\.$/m)
 })

@@ -83,7 +83,7 @@ export function pnpm() {
 export async function build(...projects) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const code = await run(process.execPath, [tsc, '-b', ...builtProjects, ...projects])
-  if (code !== 0) fail('The sources could not be compiled.')
+  if (code !== 0) fail('The sources could not be compiled: the first error above says why.')
 }
 
 /** Returns the folders of the packages of the workspace, relative to the root. */
@@ -117,6 +117,8 @@ export function run(command, args, { env = process.env, stdio = ['ignore', 2, 2]
     child.once('exit', (code, signal) => {
       process.off('SIGINT', passOn).off('SIGTERM', passOn)
       if (signal === null) resolve(code)
+      else if (signal === 'SIGKILL')
+        fail(`${[command, ...args].join(' ')} was killed, perhaps for lack of memory.`)
       else process.kill(process.pid, signal) // ends this process as if the signal had reached it
     })
   })
