@@ -60,7 +60,7 @@ t.test('one process makes several thumbnails, and ends when it is told to', asyn
 
 t.test('a process ends with its console, even if that is killed', async (t) => {
   const decoder = new URL('../../src/thumbnails/decoder-process.ts', import.meta.url).href
-  const source = `import { createDecoder } from '${decoder}'
+  const source = `import { createDecoder } from ${JSON.stringify(decoder)}
     const decoder = createDecoder()
     await decoder.examine(Buffer.from('no picture'), { contentType: 'image/jpeg', sha256: '' })
     console.log(decoder.pid)
@@ -211,15 +211,15 @@ t.test('code that a picture brings in reads, writes and reaches nothing', { skip
       const attempts = {
         environment: () => readFileSync('/proc/${process.pid}/environ'),
         ownEnvironment: () => readFileSync('/proc/self/environ'),
-        secrets: () => readFileSync('${secrets}'),
-        folder: () => readdirSync('${folder}'),
+        secrets: () => readFileSync(${JSON.stringify(secrets)}),
+        folder: () => readdirSync(${JSON.stringify(folder)}),
         passwords: () => readFileSync('/etc/passwd'),
-        write: () => writeFileSync('${folder}/new', ''),
+        write: () => writeFileSync(${JSON.stringify(join(folder, 'new'))}, ''),
         writeCode: () => writeFileSync(import.meta.filename ?? new URL(import.meta.url).pathname, ''),
         run: () => execFileSync('/bin/sh', ['-c', 'true']),
         signal: () => process.kill(${process.pid}, 0),
         redis: () => once(connect(${new URL(redis.url).port}, '127.0.0.1'), 'connect'),
-        unix: () => once(connect('${folder}/socket'), 'connect'),
+        unix: () => once(connect(${JSON.stringify(join(folder, 'socket'))}), 'connect'),
         udp: () => once(createSocket('udp4').bind(0), 'listening'),
       }
       process.stdin.once('data', async () => {

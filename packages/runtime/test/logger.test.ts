@@ -55,7 +55,7 @@ t.test(
     const args = ['-qec', '"$NODE" "$PROGRAM"', '/dev/null']
     const terminal = spawnSync('script', args, { encoding: 'utf8', env })
     const plain = stripVTControlCharacters(terminal.stdout)
-    t.match(plain, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(test\): ready\r?\n {4}port: 80/)
+    t.match(plain, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(test\): ready\r?\n {4}port: 80/m)
   },
 )
 

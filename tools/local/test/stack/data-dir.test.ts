@@ -36,7 +36,8 @@ t.test('one with other files is refused, not closed', async (t) => {
   writeFileSync(`${path}/something`, '')
   t.throws(() => makeDataDir(path), {
     name: 'StartError',
-    message: /^Other users can enter the data directory \S+, .+ chmod 700, or set INTAKE_DATA_DIR/,
+    message:
+      /^Other users can enter the data directory .+, which .+ chmod 700, or set INTAKE_DATA_DIR/,
   })
   t.equal(modeOf(path), 0o755)
   chmodSync(path, 0o700)

@@ -260,7 +260,7 @@ t.test('data without a format is refused in one sentence with instructions', asy
   mkdirSync(`${dataDir}/clickhouse`)
   const { exited, output } = launchStack(t, dataDir)
   t.strictSame(await exited, { code: 1, signal: null })
-  t.match(output(), /^The folder \S+ has data but no format\.json, .+ delete it, or set .+\.\n$/)
+  t.match(output(), /^The folder .+ has data but no format\.json, .+ delete it, or set .+\.\n$/)
 })
 
 t.test('invalid settings are reported in one sentence, without their values', async (t) => {
