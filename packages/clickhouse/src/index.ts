@@ -10,6 +10,6 @@ export {
 } from './errors.ts'
 export { insertLines } from './insert-lines.ts'
 export { ownerOf, selectInTurns } from './select-in-turns.ts'
-export { isoTime, sqlTime } from './sql-time.ts'
+export { isoTime, nextSetAt, sqlTime } from './sql-time.ts'
 export { type RawTable, type RecordTable, rawTables } from './tables.ts'
 export { withClickHouse } from './with-clickhouse.ts'

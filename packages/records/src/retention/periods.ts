@@ -1,4 +1,4 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import { nextSetAt, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 
 export const retentionKinds = ['logs', 'feedback', 'dead-letters', 'counts'] as const
@@ -54,7 +54,8 @@ export async function writePeriod(
       ? ['retention', '', '']
       : ['application_retention', ', bundle_identifier', ', {bundleIdentifier:String}']
   await clickhouse.insertSelect(
-    `INSERT INTO intake.${table} (kind, days${column}) SELECT {kind:String}, {days:UInt32}${value}`,
+    `INSERT INTO intake.${table} (kind, days${column}, set_at)
+     SELECT {kind:String}, {days:UInt32}${value}, ${nextSetAt(table)}`,
     { kind, days, bundleIdentifier },
   )
 }

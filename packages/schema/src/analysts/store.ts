@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ClickHouse } from '@intake/clickhouse'
+import { nextSetAt, type ClickHouse } from '@intake/clickhouse'
 import type { Analyst } from './analyst.ts'
 
 export function readAnalysts(clickhouse: Pick<ClickHouse, 'query'>): Promise<Analyst[]> {
@@ -22,9 +22,9 @@ export async function writeAnalyst(
   { isRemoved = false } = {},
 ): Promise<void> {
   await clickhouse.command(
-    `INSERT INTO intake.analysts (name, bundles, without, pseudonyms, password_sha256, is_removed)
+    `INSERT INTO intake.analysts (name, bundles, without, pseudonyms, password_sha256, is_removed, set_at)
      SELECT {name:String}, {bundles:Array(String)}, {without:Array(String)}, {pseudonyms:Array(String)},
-       {password:String}, {removed:UInt8}`,
+       {password:String}, {removed:UInt8}, ${nextSetAt('analysts')}`,
     { name, bundles, without, pseudonyms, password: passwordSha256, removed: Number(isRemoved) },
   )
 }
