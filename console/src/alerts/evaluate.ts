@@ -98,7 +98,7 @@ export function createEvaluation(options: {
     let hasFailed = false
     async function tried<Value>(what: string, those: SomeAlerts, count: () => Promise<Value>) {
       if (those.length === 0) return undefined
-      const value = await attempt(`${what} ${bundle}`, nowMs, count)
+      const value = await attempt(`${what} ${bundle}`, clock.now(), count)
       hasFailed ||= value === undefined
       return value
     }

@@ -1,8 +1,9 @@
 import t from 'tap'
+import type { Alert } from '@intake/access'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createTurn } from '../../src/alerts/alerts.ts'
-import { isDue } from '../../src/alerts/changes.ts'
+import { isDue, removalOf, rowOf, type AlertChange } from '../../src/alerts/changes.ts'
 
 const redis = openRedis(t, await ownRedis(t))
 const take = createTurn(redis)
@@ -34,4 +35,17 @@ t.test('an alert is due when its evaluation is long ago, or in the future', asyn
   const last = { evaluated_at: '2026-11-30 12:00:00.000' }
   const isDueAt = (time: string) => isDue({ minutes: 5 }, last, Date.parse(`2026-11-30T${time}Z`))
   t.same(['11:00:00', '12:00:20', '12:00:40'].map(isDueAt), [true, false, true])
+})
+
+t.test('after a step back of the clock a row still replaces the one before', (t) => {
+  const time = '2026-11-30 12:00:00.000'
+  const last = { change: 1, state: 'ok', told: 'ok', since: time, evaluated_at: time }
+  const nowMs = Date.parse('2026-11-30T09:00:00Z')
+  const evaluated = { alert: { minutes: 5 } as Alert, state: 'ok', found: { value: 1 } } as const
+  const row = rowOf(evaluated, last as AlertChange, nowMs)
+  t.match(row, { change: 1, evaluated_at: '2026-11-30T12:00:00.001Z' })
+  t.equal(row['valid_until'], '2026-11-30T09:05:00.000Z', 'it is unknown if nobody evaluates it')
+  const removal = removalOf(last as AlertChange, nowMs)
+  t.match(removal, { evaluated_at: '2026-11-30T12:00:00.001Z', is_removed: 1 })
+  t.end()
 })

@@ -40,11 +40,16 @@ function evaluating(fail: (bundle: unknown) => void) {
   })
   // It can be counted, although the other alerts of its application cannot.
   const crash = { ...alerts[0]!, id: 'crash', condition: 'new-crash' } as Alert
-  const at = async (minute: number) => {
+  const at = async (minute: number, aheadMs = 0) => {
     nowMs = minute * minuteMs
     const states = new Map<string, string>()
     const all = [crash, ...alerts]
-    for await (const some of evaluate(all, { nowMs, visibleUntilMs: nowMs, refusedKeys: [] }))
+    const wallMs = nowMs + aheadMs
+    for await (const some of evaluate(all, {
+      nowMs: wallMs,
+      visibleUntilMs: wallMs,
+      refusedKeys: [],
+    }))
       for (const { alert, state } of some) states.set(alert.id, state)
     return alerts.map(({ id }) => states.get(id))
   }
@@ -78,6 +83,16 @@ for (const [what, failure] of [
     t.same(await at(72), ['firing', 'firing', 'firing'], 'a single failure costs one evaluation')
   })
 }
+
+t.test('a failure while the clock is ahead costs no more when it is right again', async (t) => {
+  let isFailing = true
+  const { at } = evaluating((bundle) => {
+    if (isFailing && bundle === 'com.flood') throw tooMuch()
+  })
+  t.same(await at(0, 180 * minuteMs), ['unknown', 'firing', 'firing'])
+  isFailing = false
+  t.same(await at(1), ['firing', 'firing', 'firing'])
+})
 
 t.test('while ClickHouse is away, no application is set apart', async (t) => {
   let isAway = true
