@@ -10,7 +10,7 @@ const bundleIdentifier = 'com.example.app'
 /** As if the clock had been ahead when the rows were set, and were right again. */
 const setAhead = (table: string, columns: string) =>
   clickhouse.command(
-    `INSERT INTO intake.${table} SELECT ${columns}, now64(3) + INTERVAL 3 HOUR AS set_at FROM intake.${table}`,
+    `INSERT INTO intake.${table} SELECT ${columns}, now64(3, 'UTC') + INTERVAL 3 HOUR AS set_at FROM intake.${table}`,
   )
 
 t.test('a period holds that is set when the clock has stepped back', async (t) => {

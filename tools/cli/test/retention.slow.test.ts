@@ -238,7 +238,7 @@ t.test('an application with a shorter period loses its rows by days, others do n
   const pictures = [await addFeedback(old), await addFeedback(kept), await addFeedback(old, long)]
   await recount('2026-11-15T00:00:00.000Z')
   const dry = await intake(['retention', 'apply', '--dry-run'])
-  t.match(dry.stdout, /^logs\tto delete: 4 rows of 202610\tcom.example.short$/m)
+  t.match(dry.stdout, /^feedback\tto delete: 4 rows of 202610\tcom.example.short$/m)
 
   t.match(await apply(now), {
     logs: [],
