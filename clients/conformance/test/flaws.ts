@@ -30,8 +30,8 @@ export const flaws = {
   'gives up what a proxy refuses': {
     found: 'keeps what a proxy refuses',
     file: 'answer.ts',
-    from: '(!isOfIntake || (!isSuccess && isOpen))',
-    to: '(isSuccess ? !isOfIntake : isOpen)',
+    from: '(!isOfIntake || (!isSuccess && isUnsettled(status)))',
+    to: '(isSuccess ? !isOfIntake : isUnsettled(status))',
   },
   'retries 400': {
     found: 'does not repeat a 400, and sends the rest',
@@ -54,7 +54,7 @@ export const flaws = {
   'drops a batch that is too large': {
     found: 'splits on 413',
     file: 'send-logs.ts',
-    from: 'isTooLarge && events.length > 1',
+    from: '(isTooLarge || segment.failures >= fewAttempts)',
     to: 'false',
   },
   'repeats rejected entries': {

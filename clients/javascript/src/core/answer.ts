@@ -1,6 +1,6 @@
 import { correctedNow, eraOf, observe } from './clock.ts'
 import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.ts'
-import { roundTripMsMax } from './limits.ts'
+import { fewAttempts, restMs, roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './sent.ts'
@@ -37,8 +37,8 @@ export interface ResponseBody {
 /**
  * Sends a request, and evaluates what the responses for log events and for feedback have in common.
  *
- * @param entry the segment or feedback that is sent. `failures` counts its responses with status
- *   500 and a proxy's refusals; after three, the entry is not sent again before the next start
+ * @param entry the segment or feedback that is sent. `failures` counts its refusals (`isRefusal`);
+ *   after three, it rests, and then gets one more attempt at a time
  */
 export const attemptRequest = async (
   client: State,
@@ -75,13 +75,23 @@ export const attemptRequest = async (
   const retryAfterMs =
     Number(retryAfter) * 1000 || Date.parse(retryAfter!) - correctedNow(client) || 0
   const reason = code || `http_${status}`
-  const isOpen = isUnsettled(status)
   let unsettled: Sent | undefined
-  if (status !== 413 && (!isOfIntake || (!isSuccess && isOpen))) unsettled = { retryAfterMs }
+  if (status !== 413 && (!isOfIntake || (!isSuccess && isUnsettled(status)))) {
+    unsettled = { retryAfterMs }
+    // Neither an outage nor a limit of requests: it may concern what the records contain.
+    const isRefusal = status > 0 && status <= 500 && status !== 429
+    if (isRefusal && ++entry.failures === fewAttempts)
+      client.setTimeout(
+        () => {
+          entry.failures--
+          client.loops.forEach((loop) => loop.wake())
+        },
+        restMs,
+        true,
+      )
+  }
   if (!isSuccess && refuse(text, client.refused)) unsettled = {}
   else if (code && isAboutSettings(status) && !retryAfterMs) client.stopReason = code
-  // A 4xx without a code comes from a proxy. It may concern what the records contain.
-  if (isOpen ? status === 500 : !code) entry.failures++
   if (unsettled || !isSuccess)
     client.lastFailure = {
       time: isoTime(correctedNow(client)),

@@ -3,7 +3,7 @@ import { attemptRequest, type ResponseBody } from './answer.ts'
 import { parseObject, resultsOf } from './decide.ts'
 import { addDrops } from './drops.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
-import { without } from './segment-list.ts'
+import { nextOf, without } from './segment-list.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
@@ -26,7 +26,7 @@ export const isFeedback = (key: string): boolean => key.startsWith('feedback-')
 
 /** The feedback that is sent next. */
 export const oldestFeedback = ({ feedbacks }: State): WaitingFeedback | undefined =>
-  feedbacks.find(({ failures }) => failures < fewAttempts)
+  nextOf(feedbacks)
 
 /**
  * Stores a feedback. Resolves to false after `optOut` or `shutdown`, if too much feedback waits, or

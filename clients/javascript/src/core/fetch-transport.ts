@@ -100,7 +100,7 @@ export const exchangeWith =
 export const readAnswer = async (response: Response): Promise<Answer> => {
   const { status, headers, body: stream } = response
   let body = ''
-  if (stream && 'TextDecoder' in globalThis) {
+  if (stream) {
     const reader = stream.getReader()
     const decoder = new TextDecoder()
     let bytes: Uint8Array | undefined

@@ -10,7 +10,7 @@ import { remove } from './stored-segments.ts'
 import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
 import { within } from './within.ts'
 
-const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){4}[\da-f]{8}$/i
 
 /** Whether the value is a UUID, in upper or lower case. */
 export const isUuid = (value: unknown): boolean => uuidForm.test(value as string)

@@ -25,8 +25,9 @@ export const attachmentsMax = 4
  */
 export const jsonDepthMax = 24
 export const batchMax = 500
-/** A request that gets status 500, or is refused by a proxy, is sent at most so often in one run. */
+/** After so many refusals, a batch is divided, and a single record rests for `restMs`. */
 export const fewAttempts = 3
+export const restMs = 900_000
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3
 export const retryAfterMsMax = dayMs

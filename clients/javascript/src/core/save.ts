@@ -1,5 +1,4 @@
 import { start } from './kept.ts'
-import { hasUnsaved } from './segment-list.ts'
 import type { State } from './state.ts'
 import { store } from './stored-segments.ts'
 import { droppedKey } from './value-keys.ts'
@@ -24,7 +23,8 @@ export const save = async (client: State): Promise<void> => {
   })
   // Until here `saveSoon` sets no other timer, so that few calls wait for a slow storage.
   client.writeTimer = undefined
-  if (hasUnsaved(client)) saveSoon(client)
+  if (client.segments.some(({ memory }) => memory && memory.written < memory.events.length))
+    saveSoon(client)
 }
 
 export const saveSoon = (client: State): void => {

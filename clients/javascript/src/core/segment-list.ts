@@ -28,18 +28,25 @@ export const close = (segment: Segment): void => {
 /** Closes the open segments, so that they can be sent. */
 export const closeAll = ({ segments }: State): void => segments.forEach(close)
 
-/** The oldest closed segment that can be sent now. */
+/**
+ * The first entry that may be sent now. One that was refused gives way to those that were not, so
+ * that it never holds them up for longer than one pause.
+ */
+export const nextOf = <Entry extends { failures: number }>(
+  entries: readonly Entry[],
+): Entry | undefined =>
+  entries.find(({ failures }) => !failures) ||
+  entries.find(({ failures }) => failures < fewAttempts)
+
+/** The closed segment that is sent next. */
 export const oldest = ({ segments }: State): Segment | undefined =>
-  segments.find((one) => !isOpen(one) && !one.isBusy && one.failures < fewAttempts)
+  nextOf(segments.filter((one) => !isOpen(one) && !one.isBusy))
 
 export const countOf = ({ segments }: State): number =>
   segments.reduce((sum, { count }) => sum + count, 0)
 
 export const bytesOf = ({ segments }: State): number =>
   segments.reduce((sum, { byteCount }) => sum + byteCount, 0)
-
-export const hasUnsaved = ({ segments }: State): boolean =>
-  segments.some(({ memory }) => memory && memory.written < memory.events.length)
 
 export const contextOf = (client: State, { user, era }: SegmentMemory): Context => ({
   sender: senderOf(client, user),

@@ -32,10 +32,7 @@ export interface Segment extends EntryName {
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
-  /**
-   * Number of attempts that got status 500 or a refusal of a proxy. After three, the segment is not
-   * sent again before the next start.
-   */
+  /** See `attemptRequest`. */
   failures: number
 }
 

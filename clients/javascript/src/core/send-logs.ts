@@ -3,7 +3,7 @@ import { isTaken, resultsOf, type Result } from './decide.ts'
 import { learn } from './dropped-names.ts'
 import { addDrops } from './drops.ts'
 import { attempted as attemptedState, open } from './entry-name.ts'
-import { generationsMax } from './limits.ts'
+import { fewAttempts, generationsMax } from './limits.ts'
 import { jsonBytes, shiftEntry } from './log-event.ts'
 import { acceptedOf } from './accepted.ts'
 import { shiftOf, type Segment, type StoredSegment } from './segment.ts'
@@ -17,9 +17,10 @@ import { nothing } from './with-fallback.ts'
 
 /** Sends the oldest segment; resolves to undefined if none can be sent. */
 export const sendLogs = async (client: State): Promise<Sent | undefined> => {
-  // Closes the open segments only when no closed segment waits. During an outage, the events thus
-  // collect in few segments.
-  if (client.isDue && !oldest(client)) {
+  // Closes the open segments only when no closed segment waits, except refused ones. During an
+  // outage, the events thus collect in few segments.
+  const { failures = 1 } = oldest(client) || {}
+  if (client.isDue && failures) {
     client.isDue = false
     closeAll(client)
   }
@@ -86,16 +87,17 @@ const send = async (
   // If only a part of the events was sent, all are sent again, under the same ids.
   if (events.length < count) return {}
   if (isDefinite) segment.mayBeStored = mayBeStored
-  if (unsettled) return unsettled
-  if (isTooLarge && events.length > 1) {
+  // Of events that are refused together, one may be the cause.
+  if (events.length > 1 && (isTooLarge || segment.failures >= fewAttempts)) {
     const middle = events.length >> 1
-    const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored }
+    const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored, failures: 1 }
     await replace(client, segment, context, [
       [{ ...half, key: key + 0 }, events.slice(0, middle)],
       [{ ...half, key: key + 1 }, events.slice(middle)],
     ])
-    return {}
+    return unsettled || {}
   }
+  if (unsettled) return unsettled
   const results = body ? readResults(body, events.length) : events.map((): Result => ({ code }))
   // Intake always sends one result for each entry, so this response is from a proxy.
   if (!results) return { retryAfterMs: 0 }

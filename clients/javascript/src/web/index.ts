@@ -65,12 +65,11 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
 }
 
 /**
- * A browser does not say whether it blocked a request because the gateway does not allow the
- * origin of the page, or whether it could not reach the server.
+ * A browser does not say whether it blocked a request because the gateway does not allow the origin
+ * of the page, or whether it could not reach the server.
  */
 const explain = (error: Error): never => {
-  if (error.name !== 'TypeError' || !navigator.onLine) throw error
-  throw new TypeError('blocked by the browser (CORS_ORIGINS) or unreachable')
+  throw new Error(error.message + ' (CORS?)')
 }
 
 /** Browsers do not send keepalive bodies of more than 64 KiB. */

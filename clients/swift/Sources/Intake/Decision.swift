@@ -2,7 +2,8 @@
 enum Decision {
   /// Send the same request again later.
   case retry
-  /// Send the same request again later, unless three attempts have failed in this way.
+  /// Send the same request again later, and others first: the refusal may concern what the records
+  /// contain. See `Waiting`.
   case few
   /// The request is too large. Send its records in smaller requests.
   case split
@@ -15,9 +16,9 @@ enum Decision {
   /// Decides what to do after a failed request. A 4xx about the records is final, even if this
   /// release does not know its error code. A 4xx about the URL or the API key (one of
   /// `settingStatuses`) stops sending if the response has an error code and no `Retry-After`. A
-  /// response without a code is from a proxy. A later request may pass the proxy and reach the
-  /// gateway, so the request is retried; at most three times if the refusal may concern what the
-  /// records contain.
+  /// response without a code is from a proxy, which may refuse what the records contain with any
+  /// status, such as 200 with a page. A later request may pass the proxy and reach the gateway, so
+  /// the records are kept.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
@@ -26,11 +27,11 @@ enum Decision {
   init(status: Int, code: String?, retryAfterMs: Double) {
     switch status {
     case 413: self = .split
-    case 500: self = .few
-    case ..<400, 501...: self = .retry
-    case _ where RetryRules.retryStatuses.contains(status): self = .retry
-    case _ where !RetryRules.settingStatuses.contains(status): self = code == nil ? .few : .drop
-    default: self = code == nil || retryAfterMs > 0 ? .retry : .stop
+    case 0, 429, 501...: self = .retry
+    case ..<400, 500: self = .few
+    case _ where code == nil || RetryRules.retryStatuses.contains(status): self = .few
+    case _ where !RetryRules.settingStatuses.contains(status): self = .drop
+    default: self = retryAfterMs > 0 ? .retry : .stop
     }
   }
 }

@@ -3,9 +3,12 @@ import Foundation
 /// The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.
 /// Log events never displace it.
 final class Feedbacks {
-  private struct Entry {
+  private final class Entry: Waiting {
     let key: String
-    var failures = 0
+
+    init(key: String) {
+      self.key = key
+    }
   }
 
   private static let prefix = "feedback-"
@@ -20,7 +23,7 @@ final class Feedbacks {
 
   var count: Int { entries.count }
   var canSend: Bool { oldest != nil }
-  private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
+  private var oldest: Entry? { entries.next }
 
   /// Stores a feedback, to be sent later.
   ///
@@ -48,9 +51,9 @@ final class Feedbacks {
   /// Returns the oldest feedback that can be sent; nil if there is none. Drops damaged feedback.
   /// Throws if the feedback cannot be read now.
   func begin() throws -> (key: String, feedback: StoredFeedback)? {
-    while let at = oldest {
+    while let entry = oldest {
       // Moves the feedback to the end of the list, so that it does not block other feedback.
-      let entry = entries.remove(at: at)
+      entries.removeAll { $0 === entry }
       entries.append(entry)
       let key = entry.key
       let data = try storage.value(key)
@@ -73,8 +76,8 @@ final class Feedbacks {
     switch attempted.decision {
     case .stop: return .stop(attempted.code)
     case .few:
-      if let at = entries.firstIndex(where: { $0.key == key }) { entries[at].failures += 1 }
-      return .pause(attempted.retryAfterMs)
+      guard let entry = entries.first(where: { $0.key == key }) else { return .settled }
+      return .refused(entry, attempted.retryAfterMs)
     case .retry: return .pause(attempted.retryAfterMs)
     case .split, .drop:
       drops.add(attempted.code)

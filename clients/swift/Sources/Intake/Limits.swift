@@ -18,9 +18,9 @@ enum Limits {
   static let startAttempts = 8
   static let feedback = 20
   static let attachments = 4
-  /// After so many responses with status 500 or refusals of a proxy, a request waits for the next
-  /// start.
+  /// After so many refusals, a batch is divided, and a single record rests for `rest` seconds.
   static let fewAttempts = 3
+  static let rest = 900.0
   /// The maximum number of times that an event gets a new id.
   static let generations = 3
   static let retryAfterMs = 86_400_000.0

@@ -205,11 +205,9 @@ final class LogQueue {
     for segment in adopted where segment.entry.count == 0 { _ = try? load(segment) }
   }
 
-  /// The oldest closed segment that can be sent now.
+  /// The closed segment that is sent next.
   var oldest: Segment? {
-    segments.first {
-      $0 !== open?.segment && !$0.isBusy && $0.failures < Limits.fewAttempts
-    }
+    segments.filter { $0 !== open?.segment && !$0.isBusy }.next
   }
 
   /// Reads a segment, and marks it as attempted in a way that survives a power failure. Throws if
@@ -257,6 +255,8 @@ final class LogQueue {
       part.entry.count = stored.lines.count
       part.entry.bytes = text.count
       part.name = part.entry.text
+      // Gives way to segments that were not refused.
+      part.failures = entry.state == .attempted ? 1 : 0
       _ = try? storage.append(text, to: part.name, isNew: true)
       storage.sync(part.name)
       added.append(part)

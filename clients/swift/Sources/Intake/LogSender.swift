@@ -7,8 +7,25 @@ enum Sent {
   /// The records have no final result. Pause for this many milliseconds. If the number is 0, `Lane`,
   /// which decides when the next request is sent, chooses the length of the pause.
   case pause(Double)
+  /// The same. The record was refused, perhaps because of what it contains, and may be sent again
+  /// after a rest.
+  case refused(Waiting, Double)
   /// Send nothing more, for this reason.
   case stop(String)
+}
+
+/// What waits to be sent: a segment, or a feedback.
+class Waiting {
+  /// How many attempts were refused. With `Limits.fewAttempts`, it is not sent.
+  var failures = 0
+}
+
+extension Array where Element: Waiting {
+  /// The first that may be sent now. One that was refused gives way to those that were not, so that
+  /// it never holds them up for longer than one pause.
+  var next: Element? {
+    first { $0.failures == 0 } ?? first { $0.failures < Limits.fewAttempts }
+  }
 }
 
 /// A batch that is being sent.
@@ -80,8 +97,9 @@ final class LogSender {
     switch attempted.decision {
     case .stop: return .stop(attempted.code)
     case .few:
-      segment.failures += 1
-      return .pause(attempted.retryAfterMs)
+      // Of events that are refused together, one may be the cause.
+      if segment.failures + 1 == Limits.fewAttempts && lines.count > 1 { split(attempt) }
+      return .refused(segment, attempted.retryAfterMs)
     case .retry: return .pause(attempted.retryAfterMs)
     case .split where lines.count > 1: split(attempt)
     case .split, .drop: settleEntries(attempt, lines.map { _ in .rejected(attempted.code) })

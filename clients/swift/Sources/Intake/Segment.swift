@@ -1,7 +1,7 @@
 import Foundation
 
 /// A batch of events that are stored, sent and deleted together.
-final class Segment {
+final class Segment: Waiting {
   /// What the file's name should say, including the state of the segment. `name` is the name that
   /// the file has now. It may still say an older state.
   var entry: SegmentName
@@ -10,9 +10,6 @@ final class Segment {
   var mayBeStored: Bool
   /// Whether the segment is being sent.
   var isBusy = false
-  /// How many attempts got the status 500 or a refusal of a proxy. After three, the segment is not
-  /// sent again before the next start.
-  var failures = 0
 
   init(_ entry: SegmentName, mayBeStored: Bool? = nil) {
     self.entry = entry

@@ -196,10 +196,26 @@ actor Worker {
     case .pause(let retryAfterMs):
       lane.pause(retryAfterMs)
       wake(lane)
+    case .refused(let waiting, let retryAfterMs):
+      rest(waiting, lane)
+      lane.pause(retryAfterMs)
+      wake(lane)
     case .stop(let code): stop(code)
     default: break
     }
     settleWaiting()
+  }
+
+  /// Counts a refusal. After the third, what was refused gets one more attempt at a time, after a
+  /// rest.
+  private func rest(_ waiting: Waiting, _ lane: Lane) {
+    waiting.failures += 1
+    if waiting.failures != Limits.fewAttempts || lane.isClosed { return }
+    Task {
+      try? await Task.sleep(seconds: Limits.rest)
+      waiting.failures -= 1
+      wake(lane)
+    }
   }
 
   /// Sends the oldest records of a lane.

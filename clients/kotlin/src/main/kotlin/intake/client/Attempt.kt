@@ -8,7 +8,10 @@ internal enum class Decision {
     /** Send the same request again later. */
     RETRY,
 
-    /** Send the same request again later, unless three attempts have failed in this way. */
+    /**
+     * Send the same request again later, and others first: the refusal may concern what the records
+     * contain. See [Waiting].
+     */
     FEW,
 
     /** The request is too large. Send its records in smaller requests. */
@@ -109,8 +112,8 @@ private fun readRetryAfter(text: String?, now: Long): Long {
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the URL or the API key (one of `settingStatuses`) stops
  * sending if the response has a code and no `Retry-After`. A response without a code comes from a
- * proxy. A later request may pass the proxy and reach the gateway, so the request is retried; at
- * most three times if the refusal may concern what the records contain.
+ * proxy, which may refuse what the records contain with any status, such as 200 with a page. A later
+ * request may pass the proxy and reach the gateway, so the records are kept.
  *
  * @param code the error code in the response; null if there was no response, or if the response is
  *   not Intake's
@@ -118,10 +121,10 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 internal fun decide(status: Int, code: String?, retryAfterMs: Long): Decision =
     when {
         status == 413 -> Decision.SPLIT
-        status == 500 -> Decision.FEW
-        status < 400 || status > 500 || status in retryStatuses -> Decision.RETRY
-        status !in settingStatuses -> if (code == null) Decision.FEW else Decision.DROP
-        code != null && retryAfterMs == 0L -> Decision.STOP
+        status == 0 || status > 500 || status == 429 -> Decision.RETRY
+        status < 400 || status == 500 || status in retryStatuses || code == null -> Decision.FEW
+        status !in settingStatuses -> Decision.DROP
+        retryAfterMs == 0L -> Decision.STOP
         else -> Decision.RETRY
     }
 

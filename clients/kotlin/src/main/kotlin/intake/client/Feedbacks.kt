@@ -16,9 +16,7 @@ internal fun isFeedback(key: String): Boolean =
  * Log events never displace it.
  */
 internal class Feedbacks(private val core: Core) {
-    private class Entry(val key: String) {
-        var failures = 0
-    }
+    private class Entry(val key: String) : Waiting()
 
     private val entries = ArrayList<Entry>()
 
@@ -116,7 +114,7 @@ internal class Feedbacks(private val core: Core) {
         return when (attempted.decision) {
             Decision.STOP -> Sent(stop = attempted.code)
             Decision.RETRY -> retry
-            Decision.FEW -> retry.also { entry.failures++ }
+            Decision.FEW -> Sent(attempted.retryAfterMs, refused = entry)
             Decision.SPLIT,
             Decision.DROP -> {
                 core.drops.add(attempted.code, 1)
@@ -133,8 +131,7 @@ internal class Feedbacks(private val core: Core) {
         }
     }
 
-    private fun oldest(): Entry? =
-        synchronized(core.memory) { entries.find { it.failures < FEW_ATTEMPTS } }
+    private fun oldest(): Entry? = synchronized(core.memory) { nextOf(entries) }
 
     fun canSend(): Boolean = oldest() != null
 

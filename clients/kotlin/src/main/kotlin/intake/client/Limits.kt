@@ -42,11 +42,9 @@ internal const val EVENT_AGE_MS_MAX = 29 * DAY_MS
 internal const val FEEDBACK_MAX = 20
 internal const val ATTACHMENTS_MAX = 4
 
-/**
- * After so many responses with status 500 or refusals of a proxy, a request waits for the next
- * start.
- */
+/** After so many refusals, a batch is divided, and a single record rests for [REST_MS]. */
 internal const val FEW_ATTEMPTS = 3
+internal const val REST_MS = 900_000L
 
 /** The maximum number of times that an event gets a new id. */
 internal const val GENERATIONS_MAX = 3

@@ -256,11 +256,9 @@ internal class LogQueue(private val core: Core) {
         }
     }
 
-    /** The oldest closed segment that can be sent now. */
+    /** The closed segment that is sent next. */
     fun oldest(): Segment? =
-        synchronized(core.memory) {
-            segments.find { it !== open && !it.isBusy && it.failures < FEW_ATTEMPTS }
-        }
+        synchronized(core.memory) { nextOf(segments.filter { it !== open && !it.isBusy }) }
 
     /**
      * Returns the same segment as `oldest`, and marks it as busy. Until `release`, the segment is

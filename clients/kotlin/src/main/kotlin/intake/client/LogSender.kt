@@ -57,8 +57,10 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
                 Decision.STOP -> return Sent(stop = attempted.code)
                 Decision.RETRY -> return Sent(attempted.retryAfterMs)
                 Decision.FEW -> {
-                    segment.failures++
-                    return Sent(attempted.retryAfterMs)
+                    // Of events that are refused together, one may be the cause.
+                    val isLast = segment.failures + 1 == FEW_ATTEMPTS
+                    if (isLast && count > 1) split(segment, stored)
+                    return Sent(attempted.retryAfterMs, refused = segment)
                 }
                 Decision.SPLIT ->
                     if (count > 1) {
@@ -121,6 +123,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
                         shiftMs = segment.shiftMs,
                         mayBeStored = segment.mayBeStored,
                     )
+                part.failures = 1
                 partOf(part, StoredSegment(stored.context, half))
             },
         )

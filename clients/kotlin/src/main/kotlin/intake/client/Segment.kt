@@ -99,16 +99,10 @@ internal class Segment(
     var memory: SegmentMemory? = null,
     /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,
-) {
+) : Waiting() {
     /** Whether the queue has this segment. */
     var isKnown = false
     var isBusy = false
-
-    /**
-     * How many attempts got the status 500 or a refusal of a proxy. After three, the segment is not
-     * sent again before the next start.
-     */
-    var failures = 0
 
     fun printName(run: String) =
         EntryName(key, generation, state, run, count, bytes, shiftMs).toString()

@@ -4,13 +4,33 @@ import java.util.concurrent.Future
 import kotlin.random.Random
 
 /**
- * The result of one request. If neither property is set, the next request is sent at once.
+ * What waits to be sent: a segment, or a feedback.
+ *
+ * @property failures how many attempts were refused, perhaps because of what the records contain.
+ *   With [FEW_ATTEMPTS], it is not sent
+ */
+internal open class Waiting(var failures: Int = 0)
+
+/**
+ * The first that may be sent now. One that was refused gives way to those that were not, so that it
+ * never holds them up for longer than one pause.
+ */
+internal fun <T : Waiting> nextOf(all: List<T>): T? =
+    all.find { it.failures == 0 } ?: all.find { it.failures < FEW_ATTEMPTS }
+
+/**
+ * The result of one request. If no property is set, the next request is sent at once.
  *
  * @property retryAfterMs set if the records have no final result. The loop pauses for this time; if
  *   it is 0, the loop chooses a time
  * @property stop the reason if nothing more is to be sent; otherwise null
+ * @property refused what was refused, to be sent once more after a rest
  */
-internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
+internal class Sent(
+    val retryAfterMs: Long? = null,
+    val stop: String? = null,
+    val refused: Waiting? = null,
+) {
     val isSettled
         get() = retryAfterMs == null && stop == null
 }
@@ -37,6 +57,7 @@ internal class SendLoop(
     private var isClosed = false
     private var isOrdered = false
     private var timer: Future<*>? = null
+    private val rests = ArrayList<Future<*>>()
 
     /** When the pause ends, in the time of the monotonic clock. */
     private var notBefore = Long.MIN_VALUE
@@ -83,9 +104,21 @@ internal class SendLoop(
             val isMore = if (sent == null) isWoken else sent.isSettled
             if (isMore && !isClosed) return true
             isRunning = false
+            sent?.refused?.let(::rest)
             sent?.retryAfterMs?.let(::pause)
             return false
         }
+
+    private fun rest(refused: Waiting) {
+        if (++refused.failures != FEW_ATTEMPTS || isClosed) return
+        rests.removeAll { it.isDone }
+        val rest =
+            schedule(REST_MS) {
+                synchronized(core.memory) { refused.failures-- }
+                wake()
+            }
+        if (rest != null) rests.add(rest)
+    }
 
     private fun pause(retryAfterMs: Long) {
         failures++
@@ -110,6 +143,6 @@ internal class SendLoop(
         synchronized(core.memory) {
             isClosed = true
             timer?.cancel(false)
-            Unit
+            for (rest in rests) rest.cancel(false)
         }
 }

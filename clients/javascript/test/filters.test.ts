@@ -1,0 +1,105 @@
+import t from 'tap'
+import { answerOf } from './fake-intake.ts'
+import { createHost } from './host.ts'
+
+/** A device behind a filter that refuses each request with `word` by the page of a proxy. */
+function createFiltered(word: string, status: number) {
+  const host = createHost()
+  const { transport } = host.server
+  const filter = { isOn: true, refusals: 0 }
+  host.server.transport = async (request) => {
+    if (!filter.isOn || !JSON.stringify(request.body).includes(word)) return transport(request)
+    filter.refusals++
+    return answerOf(status, '<html>')
+  }
+  return { host, filter }
+}
+
+for (const status of [200, 302, 401, 403, 404, 405, 406])
+  t.test(`a filter that answers ${status} to one event delays no other by minutes`, async (t) => {
+    const { host, filter } = createFiltered('poison', status)
+    const client = host.start()
+    for (let n = 0; n < 50; n++) client.log(n === 20 ? 'poison' : 'tap')
+    await host.time.advance(6000)
+    client.log('behind')
+    await host.time.advance(20_000)
+    t.ok(host.server.events().includes('behind'))
+    await host.time.advance(240_000)
+    t.equal(host.server.rows.size, 50, 'not even those of its batch')
+    await host.time.advance(4 * 3_600_000)
+    t.equal(client.stats().pending.logs, 1)
+    t.ok(filter.refusals < 50, `${filter.refusals} refusals`)
+    filter.isOn = false
+    await host.time.advance(1_800_000)
+    t.ok(host.server.events().includes('poison'), 'and it is kept')
+    t.same(client.stats().dropped, {})
+    t.equal(host.server.repeats(), 0)
+  })
+
+t.test('many events that a filter refuses delay no other', async (t) => {
+  const { host } = createFiltered('poison', 403)
+  const client = host.start()
+  for (let n = 0; n < 30; n++) {
+    client.log('poison')
+    void client.flush()
+    await host.time.advance(100)
+  }
+  await host.time.advance(6 * 3_600_000)
+  const { size } = host.server.rows
+  client.log('tap')
+  await host.time.advance(910_000)
+  t.equal(host.server.rows.size, size + 1)
+})
+
+t.test('a portal that refuses everything gets few requests, and costs nothing', async (t) => {
+  const { host, filter } = createFiltered('', 403)
+  const client = host.start()
+  for (let n = 0; n < 1000; n++) {
+    client.log('tap', { n })
+    await host.time.advance(20_000)
+  }
+  t.ok(filter.refusals < 100, `${filter.refusals} requests in 5.5 hours`)
+  filter.isOn = false
+  await host.time.advance(1_900_000)
+  t.equal(host.server.rows.size, 1000)
+  t.ok(host.server.requests.length < 100, `${host.server.requests.length} requests`)
+})
+
+t.test('feedback that a filter has refused is sent without a restart', async (t) => {
+  const { host, filter } = createFiltered('poison', 406)
+  const client = host.start()
+  for (let n = 0; n < 20; n++) await client.feedback({ text: 'poison' })
+  await host.time.advance(24 * 3_600_000)
+  t.match(await client.feedback({ text: 'later' }), { reason: 'feedback_full' })
+  filter.isOn = false
+  await host.time.advance(2 * 3_600_000)
+  t.match(await client.feedback({ text: 'later' }), { isKept: true })
+  await host.time.advance(1000)
+  t.equal(host.server.feedback.length, 21)
+})
+
+t.test('what a proxy takes for too large is divided at once', async (t) => {
+  const host = createHost()
+  const { transport } = host.server
+  host.server.transport = async (request) =>
+    (request.body as string).length > 4000 ? answerOf(413, '<html>') : transport(request)
+  const client = host.start()
+  for (let n = 0; n < 100; n++) client.log('tap', { n })
+  client.log('large', { text: 'x'.repeat(5000) })
+  await client.flush()
+  t.equal(host.server.rows.size, 100)
+  t.same(client.stats().dropped, { http_413: 1 })
+})
+
+t.test('an id that a proxy may have passed on is not changed', async (t) => {
+  for (const fault of ['unreachable', { status: 403, body: '<html>' }] as const) {
+    const host = createHost()
+    host.ahead = 3_600_000
+    const client = host.start()
+    host.server.faults.push(fault)
+    const id = client.log('tap')
+    await host.time.advance(60_000)
+    t.same(client.stats().dropped, { expired: 1 })
+    t.notOk(host.server.rows.has(id!))
+  }
+})
