@@ -159,8 +159,8 @@ export const flaws = {
   'retries 500 for ever': {
     found: 'retries a 500 at most three times',
     file: 'answer.ts',
-    from: 'entry.failures++',
-    to: '{}',
+    from: '++entry.failures === fewAttempts',
+    to: 'false',
   },
   'keeps everything in memory': {
     found: 'keeps over a kill what was logged and never sent',

@@ -103,3 +103,14 @@ t.test('an id that a proxy may have passed on is not changed', async (t) => {
     t.notOk(host.server.rows.has(id!))
   }
 })
+
+t.test('a suspended key divides no batch', async (t) => {
+  const host = createHost()
+  const suspended = { status: 403, retryAfter: '60', body: '{"code":"key_suspended"}' }
+  host.server.faults = Array.from({ length: 8 }, () => suspended)
+  const client = host.start()
+  for (let n = 0; n < 50; n++) client.log('tap')
+  await host.time.advance(4 * 3_600_000)
+  t.equal(host.server.rows.size, 50)
+  t.equal(host.server.requests.length, 9)
+})

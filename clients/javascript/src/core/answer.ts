@@ -79,7 +79,8 @@ export const attemptRequest = async (
   if (status !== 413 && (!isOfIntake || (!isSuccess && isUnsettled(status)))) {
     unsettled = { retryAfterMs }
     // Neither an outage nor a limit of requests: it may concern what the records contain.
-    const isRefusal = status > 0 && status <= 500 && status !== 429
+    const isRefusal =
+      !(code && isAboutSettings(status)) && status && status <= 500 && status !== 429
     if (isRefusal && ++entry.failures === fewAttempts)
       client.setTimeout(
         () => {

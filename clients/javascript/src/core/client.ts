@@ -48,7 +48,7 @@ export const createClient = <Attachment>(
     targetForm.test(url + ' ' + apiKey) &&
     bundleIdentifier &&
     (!deviceUuid || isUuid(deviceUuid))
-  if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
+  if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier, deviceUuid')
   const nextId = createUuids(ports.random)
   const client: State = {
     ...ports,
