@@ -64,7 +64,8 @@ export function createAcceptance(options: {
       const { bundle_identifier: bundle, unique_user_id: user } = sender
       if (!bundle.isWellFormed() || !user.isWellFormed()) makeWellFormed(sender)
       const apiKey = requireKeyNow(apiKeys, request)
-      if (!allowsBundle(apiKey.bundleIdentifiers, sender.bundle_identifier)) {
+      const bundles = apiKey.bundleIdentifiers
+      if (bundles.length > 0 && !allowsBundle(bundles, sender.bundle_identifier)) {
         throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
       }
       request.charge = limiter.take(apiKey, sender.device_uuid, size)
@@ -72,8 +73,10 @@ export function createAcceptance(options: {
       const { id: requestId, headers, span } = request
       const country = countryHeader === undefined ? undefined : countryOf(headers[countryHeader])
       const context = { apiKeyId: apiKey.id, requestId, receivedAtMs: now(), country, span }
-      const rules = policy.rules().forSender(kind, apiKey.id, sender)
-      const key = idempotencyKey(headers['idempotency-key'])
+      const all = policy.rules()
+      const rules = all.active.length === 0 ? undefined : all.forSender(kind, apiKey.id, sender)
+      const sentKey = headers['idempotency-key']
+      const key = sentKey === undefined ? undefined : idempotencyKey(sentKey)
       return { request, kind, sender, context, key, rules, isSuppressed: false }
     },
 

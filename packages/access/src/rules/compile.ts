@@ -119,6 +119,7 @@ export function compileRules(options: {
   return {
     active,
     forSender(kind, apiKeyId, sender) {
+      if (active.length === 0) return undefined
       const ofBundle = applicable[kind].find(sender.bundle_identifier)
       if (ofBundle.rules.length === 0) return undefined
       const { device_uuid: device } = sender
