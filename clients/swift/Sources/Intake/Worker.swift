@@ -32,6 +32,8 @@ actor Worker {
   private var lastError: SendError?
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
+  /// The rests of refused records. They end with the lanes.
+  private var rests: [ObjectIdentifier: Task<Void, Never>] = [:]
   /// The waiting calls of `flush`, by their number. They return when nothing more can be sent.
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
   private var waiterCount = 0
@@ -211,8 +213,10 @@ actor Worker {
   private func rest(_ waiting: Waiting, _ lane: Lane) {
     waiting.failures += 1
     if waiting.failures != Limits.fewAttempts || lane.isClosed { return }
-    Task {
-      try? await Task.sleep(seconds: Limits.rest)
+    let id = ObjectIdentifier(waiting)
+    rests[id] = Task {
+      guard (try? await Task.sleep(seconds: Limits.rest)) != nil else { return }
+      rests[id] = nil
       waiting.failures -= 1
       wake(lane)
     }
@@ -277,6 +281,8 @@ actor Worker {
       lane.isClosed = true
       lane.timer?.cancel()
     }
+    for rest in rests.values { rest.cancel() }
+    rests = [:]
   }
 
   /// Sends at once, because the app is in the foreground again.
