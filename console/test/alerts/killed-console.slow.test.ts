@@ -75,13 +75,12 @@ t.test('what a killed console could not send is one message of the next', async 
 
   const shown = await intake(['alerts', 'show', first])
   t.match(shown.stdout, /--event crash --above 0 --in 1h\nfiring since .*\t1 in the window\n/)
-  t.same(await intake(['alerts', 'test', first]), ended('The receiver has taken it.\n'))
-  t.match([...messages.keys()].at(-1), new RegExp(`^${first}-test\\d+$`))
+  t.match(await intake(['alerts', 'test', first]), { code: 0 })
+  await until('it is sent', () => [...messages.keys()].at(-1)?.startsWith(`${first}-test`))
   const other = ['--bundle', 'com.other', '--event', 'a', '--below', '1', '--in', '90m']
   const added = await intake(['alerts', 'add', ...other, '--json'])
   const { id } = JSON.parse(added.stdout) as { id: string }
   t.match((await intake(['alerts', 'list'])).stdout, `${id}\t${other.join(' ')}`)
-  t.match((await intake(['alerts', 'test', id])).stderr, 'It could not be sent: ')
   t.same(await intake(['alerts', 'remove', id]), ended(`Removed ${id}.\n`))
   t.match(await intake(['alerts', 'remove', id]), { code: 1, stderr: /There is no alert/ })
   const journal = await intake(['journal'])

@@ -77,21 +77,6 @@ export function createDeliverySink(options: {
       return omitted
     },
 
-    /**
-     * Resolves to the message of the last failure (empty after a success), to `waiting` before the
-     * first attempt has ended, and to undefined if the queue does not know the delivery.
-     */
-    async outcome({ id, sender }: Delivery): Promise<{ failure: string } | 'waiting' | undefined> {
-      const key = `${queuePrefix}:${name}:${id}.${sender}`
-      const [timestamp, finishedOn, failure] = await withTimeout(
-        redis.hmget(key, 'timestamp', 'finishedOn', 'failedReason'),
-        commandTimeoutMs,
-        'reading a delivery',
-      )
-      if (timestamp == null) return undefined
-      return finishedOn == null && failure == null ? 'waiting' : { failure: failure ?? '' }
-    },
-
     async close(): Promise<void> {
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()

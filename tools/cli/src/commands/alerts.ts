@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   alertsMax,
   createAlertStore,
@@ -32,9 +31,6 @@ interface AddOptions {
 }
 
 const readTimeoutMs = 10_000
-/** How long `test` waits for consoles to send the message; longer than they wait for a receiver. */
-const sendTimeoutMs = 12_000
-const sendPollMs = 200
 
 const addGuide = `
 --above 100     more than 100 such events arrive in the window
@@ -125,7 +121,8 @@ export function define(alerts: Command): void {
     .command('test <id>')
     .description('send a test message to the receiver of the application')
     .action(async (id: string) => {
-      print(await withRedis((redis) => sendTest(redis, id), sendTimeoutMs + 5_000))
+      await withRedis((redis) => sendTest(redis, id))
+      print('Consoles with a receiver send it now. If it does not arrive, their log says why.')
     })
 }
 
@@ -192,27 +189,15 @@ const describeFound = ({ value, usual }: Found) =>
     ...(usual === null ? [] : [`usually ${Number(usual.toPrecision(6))}`]),
   ].join(', ')
 
-async function sendTest(redis: Redis, alertId: string): Promise<string> {
+async function sendTest(redis: Redis, alertId: string): Promise<void> {
   await requireAlert(redis, alertId)
   const { alertSender, alertWebhook, createDeliverySink, testDeliveryId } =
     await import('@intake/queue/consume')
-  const delivery = { id: testDeliveryId(alertId), sender: alertSender }
   // One attempt only.
   const queue = { ...alertWebhook, retryDelaysMs: [] }
   const sink = createDeliverySink({ redis, queue, onError: () => undefined })
   try {
-    const deadline = performance.now() + sendTimeoutMs
-    await sink.add([delivery])
-    let outcome = await sink.outcome(delivery)
-    while (outcome === 'waiting' && performance.now() <= deadline) {
-      await pause(sendPollMs)
-      outcome = await sink.outcome(delivery)
-    }
-    if (outcome === undefined) throw new UsageError('Consoles have no receiver (docs/webhook.md).')
-    if (outcome === 'waiting')
-      throw new UsageError('No console has sent it: none runs, or their log has the reason.')
-    if (outcome.failure !== '') throw new UsageError(`It could not be sent: ${outcome.failure}.`)
-    return 'The receiver has taken it.'
+    await sink.add([{ id: testDeliveryId(alertId), sender: alertSender }])
   } finally {
     await sink.close()
   }
