@@ -78,8 +78,8 @@ t.test('what a killed console could not send is one message of the next', async 
   t.match(await intake(['alerts', 'test', first]), { code: 0 })
   await until('it is sent', () => [...messages.keys()].at(-1)?.startsWith(`${first}-test`))
   const other = ['--bundle', 'com.other', '--event', 'a', '--below', '1', '--in', '90m']
-  const added = await intake(['alerts', 'add', ...other, '--json'])
-  const { id } = JSON.parse(added.stdout) as { id: string }
+  const added = await intake(['alerts', 'add', ...other])
+  const [, id = ''] = /^Added (alert_\w+)/.exec(added.stdout) ?? []
   t.match((await intake(['alerts', 'list'])).stdout, `${id}\t${other.join(' ')}`)
   t.same(await intake(['alerts', 'remove', id]), ended(`Removed ${id}.\n`))
   t.match(await intake(['alerts', 'remove', id]), { code: 1, stderr: /There is no alert/ })

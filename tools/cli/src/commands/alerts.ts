@@ -6,6 +6,7 @@ import {
   type Alert,
   type AlertChoice,
 } from '@intake/access'
+import type { ClickHouse } from '@intake/clickhouse'
 import type { Redis } from '@intake/redis'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
@@ -27,26 +28,17 @@ interface AddOptions {
   /** Milliseconds. */
   in: number
   by: string
-  json?: boolean
 }
 
 const readTimeoutMs = 10_000
 
 const addGuide = `
---above 100     more than 100 such events arrive in the window
---below 1       none arrives: silence
---times 3       more than three times as many as usual: the median of the same time of the last seven days
---above 5%      more than 5 % of the devices that sent anything in the window (at most 1h) sent one
---new-crash     an event named crash has a stack trace that none had before
-
-Consoles evaluate alerts every minute, those with a window of more than an hour a sixtieth of it. While records are
-behind, the state is unknown: no alert fires because events are late. The receiver of the application gets one message
-when an alert fires and one when it is over (docs/webhook.md). Sampled events count by their rate.
-
-Examples:
-  intake alerts add --bundle com.example.app --event crash --above 100 --in 10m
-  intake alerts add --bundle com.example.app --event app_open --below 1 --in 1h
-  intake alerts add --bundle com.example.app --new-crash`
+Examples, and what they mean (docs/alerts.md):
+  --bundle com.example.app --event crash --above 100 --in 10m   more than 100 arrive in ten minutes
+  --bundle com.example.app --event app_open --below 1 --in 1h   silence: none arrives in an hour
+  --bundle com.example.app --event purchase --times 3 --in 1h   more than three times the usual
+  --bundle com.example.app --event crash --above 5% --in 1h     from more than 5 % of the devices that sent anything
+  --bundle com.example.app --new-crash                          a crash has a stack trace that none had before`
 
 export function define(alerts: Command): void {
   alerts
@@ -63,7 +55,6 @@ export function define(alerts: Command): void {
     .option('--new-crash', 'fire when a crash has a new stack trace')
     .addOption(windowOption)
     .option('--by <who>', 'who adds it, for the journal', operator())
-    .option('--json', 'print the alert as JSON')
     .addHelpText('after', addGuide)
     .action(async (options: AddOptions) => {
       const choice = readChoice(options)
@@ -72,7 +63,6 @@ export function define(alerts: Command): void {
       )
       if (alert === undefined)
         throw new UsageError(`There are ${alertsMax} alerts; remove one first.`)
-      if (options.json) return printJson(alert)
       printRow([`Added ${alert.id}: ${describeAlert(alert)}`])
       print('Consoles evaluate it within a minute.')
     })
@@ -93,16 +83,15 @@ export function define(alerts: Command): void {
 
   alerts
     .command('show <id>')
-    .description('show an alert, its state, and the last ten changes')
+    .description('show an alert and its state')
     .option('--json', 'print them as JSON')
     .action(async (id: string, { json }: { json?: boolean }) => {
       const alert = await withRedis((redis) => requireAlert(redis, id))
-      const { state, changes } = await readStates(id)
-      if (json) return printJson({ ...alert, state: state ?? null, changes })
+      const state = await readState(id)
+      if (json) return printJson({ ...alert, state: state ?? null })
       printRow([alert.id, describeAlert(alert)])
       if (state === undefined) return print('It was not evaluated yet.')
       printRow([`${state.state} since ${state.since}`, describeFound(state)])
-      for (const change of changes) printRow([change.since, change.state, describeFound(change)])
     })
 
   alerts
@@ -157,33 +146,27 @@ async function requireAlert(redis: Redis, id: string): Promise<Alert> {
   return alert
 }
 
-interface Found {
+interface State {
   state: string
   since: string
   value: number | null
   usual: number | null
 }
 
-async function readStates(id: string): Promise<{ state: Found | undefined; changes: Found[] }> {
+/** Resolves to undefined if the alert was not evaluated yet. */
+async function readState(id: string): Promise<State | undefined> {
   const { withClickHouse } = await import('../clickhouse.ts')
-  return withClickHouse(
-    async (clickhouse) => {
-      const read = (statesOf: string) =>
-        clickhouse.query<Found>(
-          `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual FROM intake.${statesOf}`,
-          { id },
-        )
-      const [state] = await read('alert_states WHERE id = {id:String}')
-      const changes = await read(
-        'alert_changes WHERE id = {id:String} ORDER BY change DESC LIMIT 10',
-      )
-      return { state, changes }
-    },
-    { requestTimeoutMs: readTimeoutMs },
-  )
+  const read = (clickhouse: Pick<ClickHouse, 'query'>) =>
+    clickhouse.query<State>(
+      `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual
+       FROM intake.alert_states WHERE id = {id:String}`,
+      { id },
+    )
+  const [state] = await withClickHouse(read, { requestTimeoutMs: readTimeoutMs })
+  return state
 }
 
-const describeFound = ({ value, usual }: Found) =>
+const describeFound = ({ value, usual }: State) =>
   [
     value === null ? 'the number is not known' : `${Number(value.toPrecision(6))} in the window`,
     ...(usual === null ? [] : [`usually ${Number(usual.toPrecision(6))}`]),
