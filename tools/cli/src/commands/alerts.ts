@@ -2,23 +2,23 @@ import {
   alertsMax,
   createAlertStore,
   describeAlert,
-  findAlertProblem,
   type Alert,
   type AlertChoice,
 } from '@intake/access'
 import type { ClickHouse } from '@intake/clickhouse'
 import type { Redis } from '@intake/redis'
-import { Option, type Command } from 'commander'
+import { dayMs, minuteMs } from '@intake/contract'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
-import { decimal, numberOption, periodOption } from '../option-values.ts'
+import { decimal, numberOption, periodOption, wholeBundle } from '../option-values.ts'
 import { note, print, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
 type Limit = Pick<AlertChoice, 'condition' | 'threshold' | 'unit'>
 
 interface AddOptions {
-  bundle?: string
+  bundle: string
   event?: string
   versionName?: string
   above?: Limit
@@ -46,7 +46,7 @@ export function define(alerts: Command): void {
     .description(
       'tell the receiver of an application when one of its events is frequent, or absent',
     )
-    .option('--bundle <identifier>', 'bundle identifier of the application')
+    .requiredOption('--bundle <identifier>', 'bundle identifier of the application', wholeBundle)
     .option('--event <name>', 'name of the event')
     .option('--version-name <text>', 'only events of this device.version_name')
     .addOption(limitOption('above', 'fire above this number of events, or percent of devices'))
@@ -116,22 +116,17 @@ export function define(alerts: Command): void {
 }
 
 function readChoice(options: AddOptions): AlertChoice {
-  const { bundle = '', event = '', versionName = '', above, below, times, newCrash } = options
+  const { bundle, event = '', versionName = '', above, below, times, newCrash } = options
   const newCrashes = newCrash && ({ condition: 'new-crash', threshold: 0, unit: 'events' } as const)
   const [chosen, ...others] = [above, below, times, newCrashes].filter((one) => one !== undefined)
   if (chosen === undefined || others.length > 0) {
     throw new UsageError('Give one of --above, --below, --times and --new-crash.')
   }
-  const choice: AlertChoice = {
-    bundle,
-    event,
-    versionName,
-    ...chosen,
-    minutes: options.in / 60_000,
+  if (newCrash ? event !== '' || versionName !== '' : event === '') {
+    throw new UsageError('Give --event, or --new-crash without --event and --version-name.')
   }
-  const problem = findAlertProblem(choice)
-  if (problem !== undefined) throw new UsageError(problem)
-  return choice
+  if (options.in > dayMs) throw new UsageError('The window is at most 24h.')
+  return { bundle, event, versionName, ...chosen, minutes: options.in / minuteMs }
 }
 
 async function listAlerts(redis: Redis): Promise<Alert[]> {
@@ -191,8 +186,11 @@ const limitOption = (condition: 'above' | 'below' | 'times', help: string) =>
   new Option(`--${condition} <number>`, help).argParser((given: string): Limit => {
     const isShare = condition !== 'times' && given.endsWith('%')
     const threshold = parseNumber(isShare ? given.slice(0, -1) : given)
+    if (condition === 'below' && threshold === 0) {
+      throw new InvalidArgumentError('Nothing is below 0; silence is --below 1.')
+    }
     return { condition, threshold, unit: isShare ? 'percent' : 'events' }
   })
 const windowOption = new Option('--in <window>', 'length of the window, such as 10m or 1h')
   .argParser(periodOption('mh', 'Give minutes or hours, such as 10m or 1h.'))
-  .default(3_600_000, '1h')
+  .default(60 * minuteMs, '1h')
