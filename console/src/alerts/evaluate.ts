@@ -12,7 +12,7 @@ import {
 } from './count-windows.ts'
 import { judge, type Evaluated } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
-import { createUsualCounts } from './usual-counts.ts'
+import { countUsual } from './usual-counts.ts'
 
 /** The time in ClickHouse, and how complete what it shows is. */
 export interface Situation {
@@ -78,7 +78,6 @@ export function createEvaluation(options: {
   clock?: Pick<Clock, 'now'>
 }): (alerts: readonly Alert[], situation: Situation) => AsyncGenerator<Evaluated[]> {
   const { reader, clock = systemClock } = options
-  const usualCounts = createUsualCounts(reader)
   const newCrashes = createKnownCrashes(reader)
   const attempt = createAttempt(options)
   /** The ids of alerts that are not quick. */
@@ -105,7 +104,7 @@ export function createEvaluation(options: {
     const [ofEvents, ofCrashes] = byCondition(alerts)
     const ofTimes = alerts.filter(({ condition }) => condition === 'times')
     const values = await tried('events', ofEvents, () => countWindows(reader, ofEvents, toMs))
-    const usual = await tried('usual', ofTimes, () => usualCounts(ofTimes, toMs))
+    const usual = await tried('usual', ofTimes, () => countUsual(reader, ofTimes, toMs))
     const end = { toMs, visibleUntilMs: visibleUntilMs ?? 0 }
     const crash = await tried('crashes', ofCrashes, () => newCrashes(ofCrashes[0]!, end))
 

@@ -224,12 +224,10 @@ t.test('times: the median of the same time of former days', async (t) => {
     alert({ bundle: 'com.new', event: 'usual', condition: 'times', threshold: 3, minutes: 60 }),
   ]
   const now = start + 15_000
-  // The window is in two hours, in each of which ten are usual.
-  const hour = start - (start % (60 * minuteMs))
   for (let day = 1; day <= 4; day++) {
-    for (const at of [hour - 30 * minuteMs, hour + 30 * minuteMs]) {
-      await insert(day === 2 ? 500 : 10, at - day * dayMs, { event: 'usual' })
-    }
+    const at = now - 30 * minuteMs - day * dayMs
+    await insert(day === 2 ? 500 : 10, at, { event: 'usual' })
+    await insert(500, at - 60 * minuteMs, { event: 'usual' })
   }
   await insert(25, now - 30 * minuteMs, { event: 'usual' })
   await insert(25, now - 30 * minuteMs, { event: 'usual', bundle_identifier: 'com.new' })
