@@ -22,10 +22,6 @@ const crashesOf = (where: string) =>
   `SELECT if(${isImported}, toDateTime64(0, 3, 'UTC'), received_at) AS arrived_at, ${crashText} AS trace
    FROM intake.logs WHERE event = 'crash' AND ${where}`
 
-const firstArrivals = (where: string) =>
-  `SELECT ${fingerprint('trace')} AS fingerprint, min(arrived_at) AS at
-   FROM (${crashesOf(where)}) GROUP BY fingerprint`
-
 /** The end of a window, in ms since 1970. */
 interface End {
   toMs: number
@@ -33,72 +29,56 @@ interface End {
   visibleUntilMs: number
 }
 
-interface Counted {
-  crashes: number
-  /** The fingerprint of the one that arrived last; empty if there is none. */
-  latest: string
-}
-
 /**
  * Creates a function that counts the crashes that first arrived in a window, with the stack trace
- * of the latest one. The first call for an application reads all of its crashes; if it has more than
- * `crashesMax`, which are not remembered, each call does.
+ * of the latest one. The first call for an application reads all of its crashes, each other one
+ * what arrived since. Beyond `crashesMax`, those that arrived longest ago are forgotten, and are new
+ * when they arrive again: crashes that a client makes up cannot hide another one.
  */
 export function createKnownCrashes(reader: Reader) {
   /**
-   * When the crashes of each application first arrived, by fingerprint; and the time before which
-   * all have been read.
+   * When the crashes of each application first arrived, by fingerprint, the last that arrived at the
+   * end; and the time before which all have been read.
    */
   const known = new Map<string, { untilMs: number; crashes: Map<string, number> }>()
 
-  /** Reads what arrived since the last call; returns the crashes, or `crashesMax + 1` of them. */
   async function readCrashes(
     bundle: string,
     { toMs, visibleUntilMs }: End,
-  ): Promise<Map<string, number>> {
+  ): Promise<ReadonlyMap<string, number>> {
     const { untilMs, crashes } = known.get(bundle) ?? {
       untilMs: 0,
       crashes: new Map<string, number>(),
     }
-    if (crashes.size > crashesMax) return crashes
+    for (const print of crashes.keys()) if (crashes.size > crashesMax) crashes.delete(print)
     const minutes = Math.max(0, Math.ceil((toMs - untilMs) / minuteMs)) + overlapMinutes
-    const rows = await reader.query<{ fingerprint: string; at: string }>(
-      `${firstArrivals(untilMs === 0 ? ofBundle : arrivedInWindow)} LIMIT ${crashesMax + 1} ${querySettings}`,
+    const rows = await reader.query<{ print: string; at: string }>(
+      `SELECT ${fingerprint('trace')} AS print, min(arrived_at) AS at
+       FROM (${crashesOf(untilMs === 0 ? ofBundle : arrivedInWindow)})
+       GROUP BY print ORDER BY max(arrived_at) DESC LIMIT ${crashesMax + 1} ${querySettings}`,
       untilMs === 0 ? { bundle } : windowParams({ bundle, minutes }, toMs),
     )
-    for (const { fingerprint: print, at } of rows) {
-      if (!crashes.has(print)) crashes.set(print, Date.parse(isoTime(at)))
+    for (const { print, at } of rows.toReversed()) {
+      const firstMs = crashes.get(print) ?? Date.parse(isoTime(at))
+      crashes.delete(print)
+      crashes.set(print, firstMs)
     }
     known.set(bundle, { untilMs: Math.max(untilMs, Math.min(toMs, visibleUntilMs)), crashes })
     return crashes
   }
 
-  async function count({ bundle, minutes }: Window, end: End): Promise<Counted> {
-    const { toMs } = end
-    const crashes = await readCrashes(bundle, end)
-    if (crashes.size > crashesMax) {
-      const [counted] = await reader.query<Counted>(
-        `SELECT toUInt32(count()) AS crashes, argMax(fingerprint, at) AS latest
-         FROM (${firstArrivals(ofBundle)})
-         WHERE at >= {from:DateTime64(3, 'UTC')} AND at < {to:DateTime64(3, 'UTC')} ${querySettings}`,
-        windowParams({ bundle, minutes }, toMs),
-      )
-      return counted!
-    }
-    const found = [...crashes]
-      .filter(([, atMs]) => atMs >= toMs - minutes * minuteMs && atMs < toMs)
-      .toSorted(([, a], [, b]) => b - a)
-    return { crashes: found.length, latest: found[0]?.[0] ?? '' }
-  }
-
   return async (window: Window, end: End): Promise<Found> => {
-    const { crashes, latest } = await count(window, end)
-    if (crashes === 0) return { value: crashes, detail: '' }
+    const { toMs } = end
+    const fromMs = toMs - window.minutes * minuteMs
+    const [latest, ...others] = [...(await readCrashes(window.bundle, end))]
+      .filter(([, atMs]) => atMs >= fromMs && atMs < toMs)
+      .toSorted(([, a], [, b]) => b - a)
+    if (latest === undefined) return { value: 0, detail: '' }
     const [row] = await reader.query<{ example: string }>(
       `SELECT ${crashExample('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
        WHERE ${fingerprint('trace')} = {print:String} ORDER BY arrived_at LIMIT 1 ${querySettings}`,
-      { ...windowParams(window, end.toMs), print: latest },
+      { ...windowParams(window, toMs), print: latest[0] },
     )
-    return { value: crashes, detail: row?.example ?? '' }
+    return { value: 1 + others.length, detail: row?.example ?? '' }
   }
 }

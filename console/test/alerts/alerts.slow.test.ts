@@ -277,31 +277,6 @@ t.test('a crash with a new stack trace, and not one that was known', async (t) =
   t.same(await evaluate([news], start + 90 * minuteMs), [`${news.id}-2`, `${news.id}-3`])
 })
 
-t.test('a crash with a new stack trace is found behind 20,001 that a client made up', async (t) => {
-  const crash = (where: string) => ({ stack: `Error: made up\n\tat com.${where}.run(A.kt:12)` })
-  // Fingerprints do not distinguish digits.
-  const nameOf = (n: number) =>
-    String(n).replaceAll(/\d/g, (digit) => String.fromCharCode(97 + Number(digit)))
-  const made = Array.from({ length: 20_001 }, (_, n) =>
-    logRow({
-      ...atTime(start - dayMs),
-      bundle_identifier: 'com.flood',
-      event: 'crash',
-      params: crash(nameOf(n)),
-    }),
-  )
-  await insertRows(store, 'logs', made)
-  const news = newCrashIn('com.flood')
-  t.same(await evaluate([news], start), [])
-  t.same(await statesOf(news), ['ok'])
-  await insert(1, start + minuteMs, { bundle_identifier: 'com.flood', params: crash('Fresh') })
-  t.same(await evaluate([news], start + 2 * minuteMs), [`${news.id}-2`])
-  const [row] = await owner.query<{ detail: string; value: number }>(
-    `SELECT detail, value FROM intake.alert_states WHERE id = '${news.id}'`,
-  )
-  t.match(row, { detail: 'com.Fresh.run', value: 1 })
-})
-
 t.test('two hundred alerts of twenty applications', async (t) => {
   const many = Array.from({ length: 200 }, (_, n) =>
     alert({ bundle: `com.many.${n % 20}`, event: `event ${n}`, minutes: 1 + (n % 5) }),

@@ -2,23 +2,28 @@ import t from 'tap'
 import { sqlTime, type QueryParams } from '@intake/clickhouse'
 import { createKnownCrashes } from '../../src/alerts/known-crashes.ts'
 
-t.test('crashes that an application makes up are not remembered, but counted', async (t) => {
-  let remembered = 0
+const toMs = Date.UTC(2026, 10, 29, 1)
+
+t.test('of crashes that a client makes up, those that came last are remembered', async (t) => {
+  const old = '2026-11-01 00:00:00.000'
+  const made = Array.from({ length: 20_000 }, (_, n) => ({ print: String(19_999 - n), at: old }))
+  const again = (print: number, at: string) => [{ print: String(print), at }]
+  const reads = [made, again(0, '2026-11-29 00:30:00.000'), again(20_000, old)]
+  let isForgotten = false
   const newCrashes = createKnownCrashes({
     async query<Row>(sql: string) {
-      if (sql.includes('count()')) return [{ crashes: 3, latest: 'one' }] as Row[]
       if (sql.includes('AS example')) return [{ example: 'trace' }] as Row[]
-      remembered++
-      const at = '2026-11-29 00:00:00.000'
-      return Array.from({ length: 20_001 }, (_, n) => ({ fingerprint: String(n), at })) as Row[]
+      const rows = reads.shift() ?? again(isForgotten ? 1 : 0, '2026-11-29 00:40:00.000')
+      return rows as Row[]
     },
   })
-  const toMs = Date.UTC(2026, 10, 29, 1)
   const newIn = () =>
     newCrashes({ bundle: 'com.flood', minutes: 60 }, { toMs, visibleUntilMs: toMs })
-  t.same(await newIn(), { value: 3, detail: 'trace' })
-  t.same(await newIn(), { value: 3, detail: 'trace' })
-  t.equal(remembered, 1)
+  for (const what of ['all', 'one that is known', 'one more', 'one that is known']) {
+    t.same(await newIn(), { value: 0, detail: '' }, what)
+  }
+  isForgotten = true
+  t.same(await newIn(), { value: 1, detail: 'trace' }, 'the one that came longest ago is new')
 })
 
 t.test('a crash that waits in the queue for half an hour is new when it is visible', async (t) => {
@@ -32,7 +37,7 @@ t.test('a crash that waits in the queue for half an hour is new when it is visib
       const at = sqlTime(new Date(arrivedMs))
       const { from, to } = params as { from?: string; to?: string }
       const isIn = from === undefined || to === undefined || (at >= from && at < to)
-      return (isVisible && isIn ? [{ fingerprint: 'one', at }] : []) as Row[]
+      return (isVisible && isIn ? [{ print: 'one', at }] : []) as Row[]
     },
   })
   const newAt = async (minute: number, visibleUntilMs: number) => {
