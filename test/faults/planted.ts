@@ -208,7 +208,7 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'console/dist/alerts/judge.js',
-        find: "return isBehind || wasRefusing ? 'unknown' : 'firing';",
+        find: "return isBehind || wasRefused ? 'unknown' : 'firing';",
         replace: "return 'firing';",
       },
     ],

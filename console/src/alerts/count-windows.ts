@@ -4,33 +4,8 @@ import { dayMs, importKeyId, minuteMs } from '@intake/contract'
 import { ageDays } from '@intake/records'
 
 export type Reader = Pick<ClickHouse, 'query'>
-/** Alerts of one application: at most `alertsMax`, or a single one on new crashes. */
+/** Alerts of one application, at least one. */
 export type SomeAlerts = readonly Alert[]
-
-/** Alerts of one statement: their names are parameters, which ClickHouse limits to 128 KiB. */
-const alertsMax = 50
-
-/**
- * Divides alerts among evaluations of one application each, in their order. Each alert on new
- * crashes is alone, after the others, because it takes several statements.
- */
-export function divide(alerts: readonly Alert[]): SomeAlerts[] {
-  const parts: Alert[][] = []
-  const open = new Map<string, Alert[]>()
-  const [ofEvents, ofCrashes] = byCondition(alerts)
-  for (const alert of ofEvents) {
-    const part = open.get(alert.bundle) ?? []
-    if (part.push(alert) === 1) parts.push(part)
-    open.set(alert.bundle, part.length < alertsMax ? part : [])
-  }
-  return [...parts, ...ofCrashes.map((alert) => [alert])]
-}
-
-/** Divides alerts into those on events and those on new crashes. */
-export const byCondition = (alerts: SomeAlerts): [SomeAlerts, SomeAlerts] => {
-  const isOfCrashes = ({ condition }: Alert) => condition === 'new-crash'
-  return [alerts.filter((alert) => !isOfCrashes(alert)), alerts.filter(isOfCrashes)]
-}
 
 /** A window of an application. */
 export type Window = Pick<Alert, 'bundle' | 'minutes'>

@@ -9,6 +9,8 @@ export interface Found {
   /** What is usual; undefined if the alert does not ask for it, or if it is not known. */
   usual?: number | undefined
   detail?: string
+  /** Whether gateways have lately refused log events of the application: clients send them later. */
+  wasRefused?: boolean
 }
 
 export interface Evaluated {
@@ -17,28 +19,23 @@ export interface Evaluated {
   found: Found
 }
 
-interface Circumstances {
-  /** Whether records that arrived in the window may not be visible yet. */
-  isBehind: boolean
-  /** Whether gateways have lately refused log events: clients send them later. */
-  wasRefusing: boolean
-}
-
 /**
  * Decides the state of an alert. While records are behind, counts are lower bounds, so only what
  * more records cannot change is certain. Everything else is unknown, so nobody is told of a silence
  * or a recovery that is none.
+ *
+ * @param isBehind whether records that arrived in the window may not be visible yet
  */
 export function judge(
   { condition, threshold, unit }: Alert,
-  { value, usual }: Found,
-  { isBehind, wasRefusing }: Circumstances,
+  { value, usual, wasRefused = false }: Found,
+  isBehind: boolean,
 ): AlertState {
   if (value === undefined) return 'unknown'
   if (isBehind && unit === 'percent') return 'unknown'
   if (condition === 'below') {
     if (value >= threshold) return 'ok'
-    return isBehind || wasRefusing ? 'unknown' : 'firing'
+    return isBehind || wasRefused ? 'unknown' : 'firing'
   }
   if (condition === 'times' && usual === undefined) return 'unknown'
   // Where nothing is usual, a single event is not many times as much.
