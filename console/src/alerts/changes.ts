@@ -33,10 +33,6 @@ export const isDue = (
   last === undefined ||
   Math.abs(nowMs - Date.parse(isoTime(last.evaluated_at))) >= periodMs(alert) - minuteMs / 2
 
-/** A row replaces the one before only if it is later, also after the clock has stepped back. */
-const evaluatedAt = (last: AlertChange, nowMs: number) =>
-  new Date(Math.max(nowMs, Date.parse(isoTime(last.evaluated_at)) + 1)).toISOString()
-
 /** Reads the last change of each alert that was not removed, and what was told since `toldSince`. */
 export async function readChanges(
   reader: Pick<ClickHouse, 'query'>,
@@ -89,7 +85,7 @@ export function rowOf(
     detail: found.detail ?? (isNew ? '' : last.detail),
     told,
     is_message: isMessage ? 1 : 0,
-    evaluated_at: isNew ? now : evaluatedAt(last, nowMs),
+    evaluated_at: now,
     valid_until: new Date(nowMs + periodMs(alert) + graceMs).toISOString(),
     is_removed: 0,
   }
@@ -101,7 +97,7 @@ export const removalOf = (last: AlertChange, nowMs: number): Record<string, unkn
   since: isoTime(last.since),
   created_at: new Date(0).toISOString(),
   created_by: '',
-  evaluated_at: evaluatedAt(last, nowMs),
+  evaluated_at: new Date(nowMs).toISOString(),
   valid_until: new Date(nowMs).toISOString(),
   is_removed: 1,
 })
