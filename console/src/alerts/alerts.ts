@@ -1,9 +1,9 @@
 import type { Alert, AlertStore } from '@intake/access'
-import { insertLines, type ClickHouse } from '@intake/clickhouse'
+import { insertLines, isoTime, type ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { isDue, readChanges, removalOf, rowOf, type AlertChange } from './changes.ts'
+import { isDue, readLastChanges, rowOf, type AlertChange } from './changes.ts'
 import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
 
 const intervalMs = 60_000
@@ -14,8 +14,8 @@ const redisTimeoutMs = 5_000
 type Listed = Awaited<ReturnType<AlertStore['list']>>
 
 /**
- * A change that was stored is announced for so long, in case the console that stored it was killed
- * before. If all alerts change every minute, that is less than the queue knows as delivered.
+ * The last change is announced again for so long, in case the console that stored it was killed
+ * before. The queue knows for longer what it has delivered.
  */
 const announcedMs = 90 * 60_000
 
@@ -41,32 +41,36 @@ export function createAlertRun(options: {
   const { situation: read = () => readSituation(reader) } = options
   const evaluate = createEvaluation({ reader, onError })
 
-  const save = (rows: readonly Record<string, unknown>[]) =>
+  const save = (rows: readonly object[]) =>
     insertLines(store, { table: 'alerts', lines: rows.map((row) => JSON.stringify(row)) })
 
-  async function announce(changes: readonly Pick<AlertChange, 'id' | 'change'>[]): Promise<void> {
-    const ids = new Set(changes.map(({ id, change }) => changeDeliveryId(id, change)))
-    if (ids.size > 0) await sink.add([...ids].map((id) => ({ id, sender: alertSender })))
+  async function announce(
+    changes: readonly Pick<AlertChange, 'id' | 'change' | 'is_message'>[],
+  ): Promise<void> {
+    const messages = changes.filter((one) => one.is_message === 1)
+    const deliveries = messages.map(({ id, change }) => changeDeliveryId(id, change))
+    if (messages.length > 0) await sink.add(deliveries.map((id) => ({ id, sender: alertSender })))
   }
 
   async function run({ alerts: all, unreadable }: Listed): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
-    const { last, messages } = await readChanges(reader, new Date(nowMs - announcedMs))
+    const last = await readLastChanges(reader)
+    const isRecent = ({ since }: AlertChange) => Date.parse(isoTime(since)) >= nowMs - announcedMs
+    await announce([...last.values()].filter(isRecent))
     const ids = new Set([...all.map(({ id }) => id), ...unreadable])
     const removed = [...last.values()].filter(({ id }) => !ids.has(id))
-    await save(removed.map((one) => removalOf(one, nowMs)))
-    const evaluatedAt = ({ id }: Alert) => last.get(id)?.evaluated_at ?? ''
+    const evaluatedAt = new Date(nowMs).toISOString()
+    await save(removed.map((one) => ({ ...one, evaluated_at: evaluatedAt, is_removed: 1 })))
+    const lastAt = ({ id }: Alert) => last.get(id)?.evaluated_at ?? ''
     const due = all
       .filter((alert) => isDue(alert, last.get(alert.id), nowMs))
-      .toSorted((a, b) => evaluatedAt(a).localeCompare(evaluatedAt(b)))
+      .toSorted((a, b) => lastAt(a).localeCompare(lastAt(b)))
     for await (const evaluated of evaluate(due, situation)) {
       const rows = evaluated.map((one) => rowOf(one, last.get(one.alert.id), nowMs))
       await save(rows)
-      const isNew = ({ id, change }: (typeof rows)[number]) => change !== last.get(id)?.change
-      await announce(rows.filter((row) => row.is_message === 1 && isNew(row)))
+      await announce(rows.filter(({ id, change }) => change !== last.get(id)?.change))
     }
-    await announce(messages)
   }
 
   return async () => {

@@ -1,5 +1,5 @@
 import type { Alert } from '@intake/access'
-import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { minuteMs } from '@intake/contract'
 import type { StoredAlert } from '../webhook/forms/alert.ts'
 import type { Evaluated } from './judge.ts'
@@ -9,8 +9,7 @@ export interface AlertChange extends StoredAlert {
   evaluated_at: string
   /** The state that the last message reported. */
   told: 'ok' | 'firing'
-  is_message: 0 | 1
-  is_removed: 0 | 1
+  is_message: number
 }
 
 /** An alert with a longer window is evaluated after this part of it. */
@@ -33,25 +32,16 @@ export const isDue = (
   last === undefined ||
   Math.abs(nowMs - Date.parse(isoTime(last.evaluated_at))) >= periodMs(alert) - minuteMs / 2
 
-/** Reads the last change of each alert that was not removed, and what was told since `toldSince`. */
-export async function readChanges(
+/** Reads the last change of each alert that was not removed, by its id. */
+export async function readLastChanges(
   reader: Pick<ClickHouse, 'query'>,
-  toldSince: Date,
-): Promise<{ last: ReadonlyMap<string, AlertChange>; messages: AlertChange[] }> {
+): Promise<ReadonlyMap<string, AlertChange>> {
   // No change is ever deleted: whatever groups or sorts all of them needs more memory every day.
-  const rows = await reader.query<AlertChange & Record<'is_last' | 'is_recent', 0 | 1>>(
-    `SELECT *, (id, change) IN (SELECT id, change FROM intake.alert_states) AS is_last,
-       is_message AND since >= {since:DateTime64(3, 'UTC')} AS is_recent
-     FROM intake.alert_changes WHERE is_last OR is_recent`,
-    { since: sqlTime(toldSince) },
+  const rows = await reader.query<AlertChange>(
+    `SELECT * FROM intake.alert_changes
+     WHERE (id, change) IN (SELECT id, change FROM intake.alert_states)`,
   )
-  const last = new Map<string, AlertChange>()
-  const messages: AlertChange[] = []
-  for (const { is_last: isLast, is_recent: isRecent, ...row } of rows) {
-    if (isLast) last.set(row.id, row)
-    if (isRecent) messages.push(row)
-  }
-  return { last, messages }
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Returns the row that the evaluation of an alert leaves: a new change, or its last one again. */
@@ -65,10 +55,11 @@ export function rowOf(
   const isNew = last?.state !== state
   const toldBefore = last?.told ?? 'ok'
   const told = state === 'unknown' ? toldBefore : state
-  const isMessage = isNew ? told !== toldBefore : last.is_message === 1
+  const taken = { change: (last?.change ?? 0) + 1, since: now, detail: '' }
+  const { change, since, detail } = isNew ? taken : last
   return {
     id,
-    change: isNew ? (last?.change ?? 0) + 1 : last.change,
+    change,
     bundle_identifier: bundle,
     event,
     version_name: versionName,
@@ -79,25 +70,14 @@ export function rowOf(
     created_at: alert.createdAt,
     created_by: alert.createdBy,
     state,
-    since: isNew ? now : isoTime(last.since),
+    since,
     value: found.value ?? null,
     usual: found.usual ?? null,
-    detail: found.detail ?? (isNew ? '' : last.detail),
+    detail: found.detail ?? detail,
     told,
-    is_message: isMessage ? 1 : 0,
+    is_message: isNew ? Number(told !== toldBefore) : last.is_message,
     evaluated_at: now,
     valid_until: new Date(nowMs + periodMs(alert) + graceMs).toISOString(),
     is_removed: 0,
   }
 }
-
-/** Returns the row that ends the states of an alert that was removed. */
-export const removalOf = (last: AlertChange, nowMs: number): Record<string, unknown> => ({
-  ...last,
-  since: isoTime(last.since),
-  created_at: new Date(0).toISOString(),
-  created_by: '',
-  evaluated_at: new Date(nowMs).toISOString(),
-  valid_until: new Date(nowMs).toISOString(),
-  is_removed: 1,
-})

@@ -5,7 +5,7 @@ import { createAlertRun } from '../../src/alerts/alerts.ts'
 t.test('an alert of a later version keeps its state; one that is gone does not', async (t) => {
   const inserted: object[] = []
   const time = '2026-11-29 00:00:00.000'
-  const change = { change: 3, is_removed: 0, is_last: 1, is_recent: 0 }
+  const change = { change: 3, is_message: 0 }
   const times = { since: time, evaluated_at: time }
   const run = createAlertRun({
     alerts: { list: async () => ({ alerts: [], unreadable: ['alert_later'] }) },
