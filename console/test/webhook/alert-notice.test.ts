@@ -18,29 +18,24 @@ const alert: StoredAlert = {
   detail: '',
 }
 
-t.test('a notice names the window of its alert', async (t) => {
-  for (const [minutes, window] of [
-    [1, '1 minute'],
-    [10, '10 minutes'],
-    [60, '1 h'],
-    [90, '90 minutes'],
-  ] as const) {
-    const { text } = alertNotice({ ...alert, minutes }, { isTest: false })
-    t.equal(text, `crash: 140 in ${window}; the limit is 100`)
-  }
-})
+const described = '--bundle com.example.app --event crash --above 100 --in 10m'
 
-t.test('a notice says what happened, and what is expected', async (t) => {
+t.test('a notice says what was counted, for which alert', async (t) => {
   const noticeOf = (changes: Partial<StoredAlert>, isTest = false) =>
     alertNotice({ ...alert, ...changes }, { isTest })
-  const times = { condition: 'times', threshold: 3, usual: 7 } as const
-  t.equal(noticeOf(times).text, 'crash: 140 in 10 minutes; usually 7, the limit is 3 times that')
-  const share = { condition: 'below', unit: 'percent', threshold: 1, value: 0.25 } as const
-  const few = 'crash: 0.25 % of the devices in 10 minutes; at least 1 are expected'
-  t.equal(noticeOf(share).text, few)
-  t.equal(noticeOf({}).app, 'Alert: com.example.app')
+  t.match(noticeOf({}), {
+    app: 'Alert: com.example.app',
+    text: `140 in the window\n\n${described}`,
+    facts: ['alert_1', 'since 2026-11-26T09:14:00.000Z'],
+  })
   t.equal(noticeOf({ state: 'ok' }).app, 'Over: com.example.app')
   t.equal(noticeOf({}, true).app, 'Test: com.example.app')
+  const times = { condition: 'times', threshold: 3, value: 22.25, usual: 7, detail: '' } as const
+  t.match(noticeOf(times).text, /^22.25 in the window, usually 7\n.*--times 3/s)
+  const share = { condition: 'below', unit: 'percent', threshold: 1, value: 0.25 } as const
+  t.match(noticeOf(share).text, /^0.25% in the window\n.*--below 1%/s)
+  const crash = { condition: 'new-crash', event: '', detail: 'TypeError: ‮' } as const
+  t.match(noticeOf(crash).text, /--new-crash --in 10m\n\nTypeError: .+202e/is)
 })
 
 t.test('a notice links the application, even if its name is that of a folder', async (t) => {

@@ -1,4 +1,10 @@
-export { alertsMax, describeAlert, type Alert, type AlertChoice } from './alerts/alert.ts'
+export {
+  alertsMax,
+  describeAlert,
+  describeFound,
+  type Alert,
+  type AlertChoice,
+} from './alerts/alert.ts'
 export { createAlertStore, type AlertStore } from './alerts/store.ts'
 export { type ApiKeyDirectory, watchApiKeys } from './api-keys/directory.ts'
 export { allowsBundle } from './api-keys/bundles.ts'

@@ -1,6 +1,6 @@
-import type { Alert } from '@intake/access'
+import { describeAlert, describeFound, type Alert } from '@intake/access'
 import { isoTime } from '@intake/clickhouse'
-import { quantity, visibleText } from '@intake/runtime'
+import { visibleText } from '@intake/runtime'
 import { applicationPath } from '../../page/views/links.ts'
 import { cut, line, onPage, type Notice } from './notice.ts'
 
@@ -20,37 +20,22 @@ export interface StoredAlert extends Pick<
   detail: string
 }
 
-const number = (value: number) => String(Number(value.toPrecision(6)))
-const window = (minutes: number) =>
-  minutes % 60 === 0 ? `${minutes / 60} h` : quantity(minutes, 'minute')
-
-/** Returns what an alert says, such as "crash: 140 in 10 minutes, more than 100". */
-function describeChange(alert: StoredAlert): string {
-  const { event, condition, threshold, unit, minutes, value, usual } = alert
-  const share = unit === 'percent' ? ' % of the devices' : ''
-  const counted = `${value === null ? 'an unknown number' : number(value)}${share} in ${window(minutes)}`
-  if (condition === 'new-crash') return `crashes with a new stack trace: ${counted}`
-  const limit = {
-    above: `the limit is ${number(threshold)}`,
-    below: `at least ${number(threshold)} are expected`,
-    times: `usually ${usual === null ? 'unknown' : number(usual)}, the limit is ${number(threshold)} times that`,
-  }[condition]
-  return `${event}: ${counted}; ${limit}`
-}
-
-const titles: Readonly<Record<string, string>> = { firing: 'Alert', ok: 'Over' }
-
 /** Returns the texts about the change of an alert. */
 export function alertNotice(
   alert: StoredAlert,
   { pageUrl, isTest }: { pageUrl?: string | undefined; isTest: boolean },
 ): Notice {
-  const { id, bundle_identifier: bundle, version_name: version, state, detail } = alert
-  const title = isTest ? 'Test' : (titles[state] ?? state)
+  const { id, bundle_identifier: bundle, version_name: versionName, state, since, detail } = alert
+  const title = state === 'firing' ? 'Alert' : 'Over'
+  const texts = [
+    describeFound(alert, alert),
+    describeAlert({ ...alert, bundle, versionName }),
+    detail,
+  ]
   return {
-    app: line([`${title}:`, bundle, version]),
-    text: cut(visibleText([describeChange(alert), detail].filter(Boolean).join('\n\n'))),
-    facts: [line([id]), line([`since ${isoTime(alert.since)}`])],
+    app: line([isTest ? 'Test:' : `${title}:`, bundle]),
+    text: cut(visibleText(texts.join('\n\n').trimEnd())),
+    facts: [line([id]), line([`since ${isoTime(since)}`])],
     link: onPage(pageUrl, applicationPath(bundle)),
     label: 'alert',
   }

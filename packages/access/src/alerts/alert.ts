@@ -56,3 +56,14 @@ export function describeAlert(alert: AlertChoice): string {
     .map((word) => quoteWord(word))
     .join(' ')
 }
+
+/** Describes what was counted for an alert. */
+export function describeFound(
+  { unit }: Pick<Alert, 'unit'>,
+  { value, usual }: Record<'value' | 'usual', number | null>,
+): string {
+  const number = (found: number) =>
+    `${Number(found.toPrecision(6))}${unit === 'percent' ? '%' : ''}`
+  const counted = value === null ? 'the number is not known' : `${number(value)} in the window`
+  return usual === null ? counted : `${counted}, usually ${number(usual)}`
+}

@@ -2,6 +2,7 @@ import {
   alertsMax,
   createAlertStore,
   describeAlert,
+  describeFound,
   type Alert,
   type AlertChoice,
 } from '@intake/access'
@@ -91,7 +92,7 @@ export function define(alerts: Command): void {
       if (json) return printJson({ ...alert, state: state ?? null })
       printRow([alert.id, describeAlert(alert)])
       if (state === undefined) return print('It was not evaluated yet.')
-      printRow([`${state.state} since ${state.since}`, describeFound(state)])
+      printRow([`${state.state} since ${state.since}`, describeFound(alert, state)])
     })
 
   alerts
@@ -160,12 +161,6 @@ async function readState(id: string): Promise<State | undefined> {
   const [state] = await withClickHouse(read, { requestTimeoutMs: readTimeoutMs })
   return state
 }
-
-const describeFound = ({ value, usual }: State) =>
-  [
-    value === null ? 'the number is not known' : `${Number(value.toPrecision(6))} in the window`,
-    ...(usual === null ? [] : [`usually ${Number(usual.toPrecision(6))}`]),
-  ].join(', ')
 
 async function sendTest(redis: Redis, alertId: string): Promise<void> {
   await requireAlert(redis, alertId)
