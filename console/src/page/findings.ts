@@ -135,10 +135,10 @@ export interface RaisedAlert extends OfApplication {
 const alertsMax = 200
 
 /**
- * The alerts that fire or are unknown, the latest first; undefined while the reader has no right to
+ * The alerts that fire, then those that are unknown, the latest first; undefined while the reader has no right to
  * read them, as after an upgrade of a server whose users were made by hand.
  */
-export const readRaisedAlerts = (reader: RecordReader, application?: string) =>
+const readRaisedAlerts = (reader: RecordReader, application: string | undefined) =>
   reader
     .query<RaisedAlert>(
       `SELECT bundle_identifier, event, state, value, 1000 * toUnixTimestamp(since) AS sinceMs

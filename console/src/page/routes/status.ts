@@ -2,7 +2,6 @@ import { hourMs, kinds, type RecordKind } from '@intake/contract'
 import type { ReportingProcesses, ReportingService } from '@intake/redis'
 import { plural, quantity } from '@intake/runtime'
 import { spark } from '../charts.ts'
-import { readRaisedAlerts } from '../findings.ts'
 import { clientText, html, type Html } from '../html.ts'
 import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import { stepsOf } from '../period.ts'
@@ -10,7 +9,6 @@ import { isRefusal, outcomesMax, readArrivals, readKeyOutcomes } from '../read-o
 import type { KeyOutcome } from '../read-outcomes.ts'
 import { table } from '../table.ts'
 import { document } from '../views/document.ts'
-import { alertCard } from '../views/findings.ts'
 import { helpLink, withApp } from '../views/links.ts'
 import { arrivalChart, meaningOf, senderName } from '../views/outcomes.ts'
 import { alert, badge, card, list, mute, problemAlert, tile } from '../views/parts.ts'
@@ -38,7 +36,6 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
         title: 'Status',
         alert: html`${data === undefined && noData}${worst && problemAlert(worst)}`,
         body: html`${way(header, data, processes)}
-          ${data && alertCard(data.alerts ?? [], header.nowMs)}
           <div class="grid split">
             ${card(
               html`Last hour <small class="hide">per minute, by arrival at the gateways</small>`,
@@ -59,13 +56,12 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
 async function read({ reader, state }: Pick<ViewContext, 'reader' | 'state'>, nowMs: number) {
   const minuteSteps = stepsOf('1h', nowMs)
   const daySteps = stepsOf('24h', nowMs)
-  const [minutes, keys, names, alerts] = await Promise.all([
+  const [minutes, keys, names] = await Promise.all([
     readArrivals(reader, minuteSteps),
     readKeyOutcomes(reader, daySteps, { onlyRefused: false }),
     state.keyNames(),
-    readRaisedAlerts(reader),
   ])
-  return { minutes, minuteSteps, keys, daySteps, names, alerts }
+  return { minutes, minuteSteps, keys, daySteps, names }
 }
 
 type StatusData = Awaited<ReturnType<typeof read>>

@@ -4,7 +4,7 @@ import { percent, shortDuration, wholeNumber } from '../numbers.ts'
 import { findingsMax, type RaisedAlert } from '../findings.ts'
 import type { Summary } from '../overview.ts'
 import type { Header, KeyBudget } from '../worker-state.ts'
-import { ago, badge, card, countedNote, list, mute } from './parts.ts'
+import { ago, card, countedNote, list, mute } from './parts.ts'
 import { applicationPath, listPath, withApp } from './links.ts'
 
 /** Counts that are older than this are worth a sentence. */
@@ -38,19 +38,13 @@ export function findingList(options: {
     })
   }
   const behind = countedAtMs === undefined ? 0 : header.nowMs - countedAtMs
-  const alertsIn = (state: string) => findings.alerts.filter((one) => one.state === state)
   const since = (ms: number) => ago(ms, header.nowMs)
   const sentences = [
-    about(alertsIn('firing'), (one) => [
+    about(findings.alerts, (one) => [
       applicationPath(one.bundle_identifier),
-      html`The alert on ${alertName(one)} fires`,
+      html`The alert on ${alertName(one)} ${one.state === 'firing' ? 'fires' : 'is unknown'}`,
       html` in ${name(one)}${one.value !== null && `: ${wholeNumber(one.value)} in its window`},
       ${since(one.sinceMs)}`,
-    ]),
-    about(alertsIn('unknown'), (one) => [
-      status,
-      html`The alert on ${alertName(one)} is unknown`,
-      html` in ${name(one)}, ${since(one.sinceMs)}: too little is visible`,
     ]),
     about(findings.newErrors, (one) => [
       eventsOf(one),
@@ -128,24 +122,5 @@ function removal(one: { bundle_identifier: string; path: string }): Html | undef
   return html`<code>./intake rules add remove ${path} --bundle ${one.bundle_identifier}</code>`
 }
 
-const alertsMax = 10
-
 const alertName = ({ event }: RaisedAlert): Html | string =>
   event === '' ? 'a new crash' : clientText(event, 100)
-
-export function alertCard(alerts: readonly RaisedAlert[], nowMs: number): Html | undefined {
-  if (alerts.length === 0) return undefined
-  const items = alerts
-    .slice(0, alertsMax)
-    .map(
-      (one) =>
-        html`${badge(one.state, one.state === 'firing' ? 'danger' : 'warning')}
-          <a href="${applicationPath(one.bundle_identifier)}">${alertName(one)}</a> of
-          ${clientText(one.bundle_identifier, 100)}, ${ago(one.sinceMs, nowMs)}`,
-    )
-  const more = alerts.length - items.length
-  return card(
-    html`Alerts <small>./intake alerts show</small>`,
-    html`${list(items)} ${mute(more > 0 && `and ${wholeNumber(more)} more`)}`,
-  )
-}
