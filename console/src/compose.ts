@@ -21,7 +21,7 @@ import { createAlertStore } from '@intake/access'
 import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
 import { startAlertWebhook } from './alerts/alert-webhook.ts'
-import { createAlertRun, createTurn, startAlerts } from './alerts/alerts.ts'
+import { createAlertRun, startAlerts } from './alerts/alerts.ts'
 import { registerCountMetrics, startCounts } from './counts.ts'
 import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
@@ -223,17 +223,12 @@ function evaluateAlerts(context: Context, { connections, watch }: Parts): void {
   }
   const alerts = createAlertStore({ redis })
   const reader = createReader(context, readTimeoutMs, 1)
-  const run = createAlertRun({ alerts, reader, store, sink, onError })
-  owner.own(
-    startAlerts({
-      async run() {
-        await watch.requireSame()
-        await run()
-      },
-      takeTurn: createTurn(redis),
-      onError,
-    }),
-  )
+  const evaluate = createAlertRun({ alerts, reader, store, sink, onError })
+  async function run(): Promise<void> {
+    await watch.requireSame()
+    await evaluate()
+  }
+  owner.own(startAlerts({ redis, run, onError }))
 }
 
 async function serve(

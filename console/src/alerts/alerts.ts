@@ -1,7 +1,6 @@
 import type { Alert, AlertStore } from '@intake/access'
 import { insertLines, isoTime, type ClickHouse } from '@intake/clickhouse'
 import { alertSender, changeDeliveryId, type DeliverySink } from '@intake/queue/consume'
-import type { Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { isDue, readLastChanges, rowOf, type AlertChange } from './changes.ts'
 import { createEvaluation, readSituation, type Situation } from './evaluate.ts'
@@ -84,25 +83,19 @@ export function createAlertRun(options: {
 
 const turnKey = '{intake}:alerts:turn'
 
-/** Returns `takeTurn` of `startAlerts`. */
-export const createTurn = (redis: Redis) => async (ms: number) =>
-  (await redis.set(turnKey, '1', 'PX', ms, 'NX')) === 'OK'
-
-/**
- * Evaluates the alerts every minute, in one console at a time.
- *
- * @param options.takeTurn resolves to whether this console has the turn, for so many milliseconds
- */
+/** Calls `run` every minute, in one console at a time. */
 export function startAlerts(options: {
+  redis: { set(key: string, value: string, px: 'PX', ms: number, nx: 'NX'): Promise<unknown> }
   run: () => Promise<void>
-  takeTurn: (ms: number) => Promise<boolean>
   onError: (error: unknown) => void
   clock?: Clock
 }): { close(): void } {
-  const { run, takeTurn, onError, clock = systemClock } = options
+  const { redis, run, onError, clock = systemClock } = options
   return startPolling({
     async poll() {
-      if (await withTimeout(takeTurn(turnMs), redisTimeoutMs, 'taking the turn', clock)) await run()
+      const taking = redis.set(turnKey, '1', 'PX', turnMs, 'NX')
+      if ((await withTimeout(taking, redisTimeoutMs, 'taking the turn', clock)) === 'OK')
+        await run()
     },
     intervalMs,
     onError,

@@ -1,18 +1,29 @@
 import t from 'tap'
+import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import { createTurn } from '../../src/alerts/alerts.ts'
+import { startAlerts } from '../../src/alerts/alerts.ts'
 import { isDue } from '../../src/alerts/changes.ts'
 
 const redis = openRedis(t, await ownRedis(t))
-const take = createTurn(redis)
-const hourMs = 3_600_000
 
 t.test('one console at a time has the turn', async (t) => {
-  t.equal(await take(hourMs), true)
-  t.equal(await take(hourMs), false)
-  await redis.del('{intake}:alerts:turn')
-  t.equal(await take(hourMs), true)
+  const runs: string[] = []
+  const begin = (console: string) => {
+    const { close } = startAlerts({
+      redis: { set: (...args) => redis.set(...args).finally(() => runs.push(`${console} asked`)) },
+      run: async () => void runs.push(`${console} ran`),
+      onError: (error) => t.fail(String(error)),
+    })
+    t.teardown(close)
+  }
+  begin('one')
+  await until('it has run', () => runs.includes('one ran'))
+  begin('two')
+  await until('it has asked', () => runs.includes('two asked'))
+  t.notOk(runs.includes('two ran'))
+  const ms = await redis.pttl('{intake}:alerts:turn')
+  t.ok(ms > 0 && ms < 60_000, 'the turn ends before the next poll')
 })
 
 t.test('an alert is due when its evaluation is long ago, or in the future', async (t) => {

@@ -110,7 +110,7 @@ t.test('applications that are slow to count delay no others, and take turns', as
     onError: (error) => t.error(error),
   })
   const { close } = startAlerts({
-    takeTurn: async () => true,
+    redis: { set: async () => 'OK' },
     async run() {
       const nowMs = clock.now()
       const situation = { nowMs, visibleUntilMs: nowMs, refusedKeys: [] }
