@@ -25,7 +25,7 @@ const crashesOf = (where: string) =>
 /** The end of a window, in ms since 1970. */
 interface End {
   toMs: number
-  /** All that arrived before it is visible. */
+  /** All that arrived before it is visible; not after `toMs`. */
   visibleUntilMs: number
 }
 
@@ -63,7 +63,7 @@ export function createKnownCrashes(reader: Reader) {
       crashes.delete(print)
       crashes.set(print, firstMs)
     }
-    known.set(bundle, { untilMs: Math.max(untilMs, Math.min(toMs, visibleUntilMs)), crashes })
+    known.set(bundle, { untilMs: Math.max(untilMs, visibleUntilMs), crashes })
     return crashes
   }
 
