@@ -61,19 +61,23 @@ async function insert(
 async function evaluate(
   alerts: Alert[],
   nowMs: number,
-  options: Partial<Situation> & { behindMs?: number; killedBefore?: string } = {},
+  options: Partial<Situation> & {
+    behindMs?: number
+    killedBefore?: string
+    unreadable?: string[]
+  } = {},
 ): Promise<string[]> {
-  const { behindMs = 15_000, killedBefore, ...given } = options
+  const { behindMs = 15_000, killedBefore, unreadable = [], ...given } = options
   const told: string[] = []
   const run = createAlertRun({
-    alerts: { list: async () => ({ alerts, unreadable: [] }) },
+    alerts: { list: async () => ({ alerts, unreadable }) },
     reader,
     store,
     sink: {
       async add(deliveries) {
-        const ids = deliveries.map(({ id }) => id)
-        if (ids.some((id) => id === killedBefore)) throw new Error('killed')
-        told.push(...ids)
+        const messages = deliveries.map(({ id }) => id)
+        if (messages.some((id) => id === killedBefore)) throw new Error('killed')
+        told.push(...messages)
         return 0
       },
     },
@@ -120,6 +124,8 @@ t.test('one message when it fires, one when it is over, samples by their rate', 
     { change: 3, state: 'ok', value: 0, is_message: 1 },
   ])
   t.same(await evaluate([above], over + 91 * minuteMs), [], 'the queue may have forgotten them')
+  await evaluate([], over + 92 * minuteMs, { unreadable: [above.id] })
+  t.same(await statesOf(above), ['ok'], 'one of a later version keeps its state')
   await evaluate([], over + 92 * minuteMs)
   t.same(await statesOf(above), [undefined], 'a removed alert has no state')
 })
