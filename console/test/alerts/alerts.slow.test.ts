@@ -224,6 +224,14 @@ t.test('a state that nobody evaluates becomes unknown', async (t) => {
   t.same(await statesOf(above), ['unknown'])
 })
 
+t.test('a value that is not known is not the one before', async (t) => {
+  await owner.insertSelect(
+    `INSERT INTO intake.alerts_raw (id, change, value) VALUES ('alert_null', 1, 7), ('alert_null', 2, NULL)`,
+  )
+  const sql = `SELECT value FROM intake.alert_states WHERE id = 'alert_null'`
+  t.same(await owner.query(sql), [{ value: null }])
+})
+
 t.test('times: the median of the same time of former days', async (t) => {
   const [often, unsure] = [
     alert({ event: 'usual', condition: 'times', threshold: 3, minutes: 60 }),
