@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { thumbnailBytesMax } from '@intake/contract'
-import { withTimeout } from '@intake/runtime'
 import type { Request } from './decoder/make-thumbnail.ts'
 import { thumbnailErrors, type Examined } from './examined.ts'
-import { readMessages, writeMessage } from './message-stream.ts'
+import { splitLine } from './split-line.ts'
 
 /** The decoder cannot work on this machine: `sharp` is not installed, or cannot be loaded. */
 export class DecoderMissingError extends Error {
@@ -13,9 +12,8 @@ export class DecoderMissingError extends Error {
 }
 
 /**
- * The decoder ended before it had examined the picture, or was ended because it took too long or
- * sent something invalid. `cause.message` identifies the kind of failure. If the process ended by
- * itself, `cause.cause.message` is the last text that it wrote to standard error.
+ * The decoder ended before it had examined the picture, took too long, or sent something invalid.
+ * `cause` says how it ended, and `cause.cause` what it last wrote to standard error.
  */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
@@ -23,22 +21,23 @@ export class DecoderEndedError extends Error {
 
 export type Decoder = ReturnType<typeof createDecoder>
 
-const startTimeoutMs = 60_000
-const pictureTimeoutMs = 10_000
-/** Then the process is replaced, because decoders may leak memory. */
-const picturesMax = 100
+/** From the start of the process to its end. */
+const timeoutMsMax = 10_000
+/** In seconds, as the argument of `ulimit -t`: the process ends although the console was killed. */
+const cpuSeconds = 30
 /**
  * The memory that the process may allocate, in KiB, as the argument of `ulimit -d`. The process
  * uses 90 MB after its start. On a system without this limit, only `pixelsMax` limits its memory.
  */
 const memoryKib = 400_000
-
+/** Of a thumbnail and the lines before it. */
+const outputBytesMax = thumbnailBytesMax + 64 * 1024
 /** Characters that are kept of the process's standard error: the last ones. */
 const writtenMax = 2_000
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** Tests run the built program, too, because V8 without its compiler is slow to load TypeScript. */
-const script = pathOf('../../dist/thumbnails/decoder/main.js')
+const builtScript = pathOf('../../dist/thumbnails/decoder/main.js')
 const confinedStart = pathOf('../../../packages/confinement/src/run-confined.mjs')
 /** The code that the process needs. No setting, secret or data is in these folders. */
 const readable = ['../..', '../../../packages', '../../../node_modules'].map(pathOf)
@@ -51,134 +50,82 @@ const cwd = pathOf('../..')
 const nodeOptions = ['--jitless', '--max-old-space-size=64']
 
 /** @param options.script replaces the program of the process, in tests */
-export function createDecoder(options: { script?: string; pictureTimeoutMs?: number } = {}) {
-  let running: Running | undefined
+export function createDecoder(options: { script?: string; timeoutMs?: number } = {}) {
   let confinement: string | undefined
-
-  function endRunning(): void {
-    running?.kill()
-    running = undefined
-  }
-
+  const closing = new AbortController()
   return {
-    get pid() {
-      return running?.pid
-    },
     /**
      * How the last process was confined: `confined`, or why it was not; undefined without one.
      * A confined process can read only its program, write nothing, and use no network.
      */
-    get confinement() {
-      return confinement
-    },
+    confinement: () => confinement,
+
     /**
-     * Examines a picture. Call it for one picture at a time.
+     * Examines a picture in a process of its own, so that no picture can affect another one.
      *
      * @throws {DecoderMissingError}
      * @throws {DecoderEndedError}
      * @throws {Error} when the process could not be started
      */
     async examine(bytes: Buffer, request: Request): Promise<Examined> {
-      if (running !== undefined && running.pictures >= picturesMax) endRunning()
-      running ??= start(options.script ?? script)
-      const current = running
-      const endCurrent = () => {
-        current.kill()
-        if (running === current) running = undefined
-      }
-      // A process that does not become ready has not got the picture yet. So the picture is not at
-      // fault, and the error is thrown unchanged.
-      confinement = await current.ready.catch((error: unknown) => {
-        endCurrent()
-        throw error
-      })
+      const input = Buffer.concat([Buffer.from(`${JSON.stringify(request)}\n`), bytes])
+      const { output, failure } = await run({ ...options, input, signal: closing.signal })
+      // A process that does not become ready has not read the picture, which is not at fault.
+      if (output.length === 0) throw failure ?? new Error('the decoder of pictures sent nothing')
+      const { line, rest } = splitLine(output)
+      const { missing, obstacle } = line as { missing?: string; obstacle?: string }
+      if (missing !== undefined) throw new DecoderMissingError(missing)
+      confinement = obstacle ? `not confined: ${obstacle}` : 'confined'
       try {
-        current.pictures++
-        writeMessage(current.input, { head: request, body: bytes })
-        return await withTimeout(
-          current.next(),
-          options.pictureTimeoutMs ?? pictureTimeoutMs,
-          'decoding a picture',
-        )
+        if (failure !== undefined) throw failure
+        return checked(rest)
       } catch (cause) {
-        endCurrent()
         throw new DecoderEndedError('the decoder of pictures ended', { cause })
       }
     },
-    /** The next picture starts a new process. */
-    end: endRunning,
+    /** Ends the process, and all later ones. */
+    end: () => closing.abort(),
   }
 }
 
-type Running = ReturnType<typeof start>
-
-function start(path: string) {
-  const options = JSON.stringify({
-    options: nodeOptions,
-    script: path,
-    readable: [...readable, dirname(path)],
+/** Resolves when the process has ended; `failure` if it did not end by itself and without an error. */
+function run(options: {
+  input: Buffer
+  signal: AbortSignal
+  script?: string
+  timeoutMs?: number
+}): Promise<{ output: Buffer; failure: Error | undefined }> {
+  const { input, signal, script = builtScript, timeoutMs: timeout = timeoutMsMax } = options
+  const confined = { options: nodeOptions, script, readable: [...readable, dirname(script)] }
+  // A shell sets the limits, because Node cannot set them.
+  const limits = `ulimit -t ${cpuSeconds}; ulimit -d ${memoryKib} 2>/dev/null; exec "$@"`
+  const node = [process.execPath, ...nodeOptions, confinedStart, JSON.stringify(confined)]
+  return new Promise((resolve) => {
+    const child = execFile(
+      '/bin/sh',
+      ['-c', limits, 'sh', ...node],
+      {
+        cwd,
+        // The process gets no setting and no secret of the console. The first two variables keep
+        // its memory small.
+        env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
+        encoding: 'buffer',
+        maxBuffer: outputBytesMax,
+        timeout,
+        killSignal: 'SIGKILL',
+        signal,
+      },
+      (error, output, stderr) => {
+        const ended = error?.signal ?? `exit code ${error?.code}`
+        const reason = error?.killed ? `it took longer than ${timeout} ms` : ended
+        const cause = new Error(stderr.toString('latin1').slice(-writtenMax))
+        const failure = error ? new Error(`the process has ended: ${reason}`, { cause }) : undefined
+        resolve({ output, failure })
+      },
+    )
+    // A process that ends early does not read its input. Without file descriptors it has none.
+    child.stdin?.on('error', () => {}).end(input)
   })
-  // A shell sets the limit of memory, because Node cannot set one.
-  const child = spawn(
-    '/bin/sh',
-    [
-      '-c',
-      `ulimit -d ${memoryKib} 2>/dev/null; exec "$@"`,
-      'sh',
-      process.execPath,
-      ...nodeOptions,
-      confinedStart,
-      options,
-    ],
-    {
-      cwd,
-      // The process gets no setting and no secret of the console. The first two variables keep its
-      // memory small.
-      env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    },
-  )
-  const { stdin, stdout, stderr } = child as Partial<typeof child>
-  // If the process cannot be started or is killed, its output ends, and `next` reports this. If no
-  // file descriptor is left, there is no output at all.
-  child.on('error', () => stdout?.destroy())
-  if (stdin === undefined || stdout === undefined || stderr === undefined) {
-    throw new Error('the decoder of pictures cannot be started: too many open files')
-  }
-  const messages = readMessages(stdout, thumbnailBytesMax)
-  stdin.on('error', () => {})
-  let written = ''
-  stderr.setEncoding('latin1').on('data', (text: string) => {
-    written = (written + text).slice(-writtenMax)
-  })
-  const ended = new Promise<Error>((resolve) => {
-    child.on('close', (code, signal) => {
-      const reason = signal ?? `exit code ${code}`
-      resolve(new Error(`the process has ended: ${reason}`, { cause: new Error(written) }))
-    })
-  })
-
-  async function read() {
-    const { done, value } = await messages.next()
-    if (done) throw await ended
-    return value
-  }
-
-  async function untilReady(): Promise<string> {
-    const { head } = await withTimeout(read(), startTimeoutMs, 'starting the decoder')
-    const { missing, obstacle } = head as { missing?: string; obstacle?: string }
-    if (missing !== undefined) throw new DecoderMissingError(missing)
-    return obstacle ? `not confined: ${obstacle}` : 'confined'
-  }
-
-  return {
-    pid: child.pid,
-    pictures: 0,
-    input: stdin,
-    ready: untilReady(),
-    next: async () => checked(await read()),
-    kill: () => child.kill('SIGKILL'),
-  }
 }
 
 /**
@@ -187,8 +134,9 @@ function start(path: string) {
  *
  * @throws {Error} when the message cannot come from the decoder's program
  */
-function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
-  const { width, height, error } = head as Record<string, unknown>
+function checked(sent: Buffer): Examined {
+  const { line, rest: body } = splitLine(sent)
+  const { width, height, error } = line as Record<string, unknown>
   const known = thumbnailErrors.find((one) => one === error)
   const isThumbnail =
     body.toString('latin1', 0, 4) === 'RIFF' && body.toString('latin1', 8, 12) === 'WEBP'

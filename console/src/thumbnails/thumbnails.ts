@@ -26,9 +26,9 @@ const kindsMax = 10
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
- * Makes thumbnails of pictures when their feedback has become visible, one at a time, in a separate
- * process. Nothing waits for a thumbnail, and a failure does not affect any record. Several consoles
- * may do this at the same time.
+ * Makes thumbnails of pictures when their feedback has become visible, one at a time, in separate
+ * processes. Nothing waits for a thumbnail, and a failure does not affect any record. Several
+ * consoles may do this at the same time.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the table of facts
@@ -68,8 +68,6 @@ export function startThumbnails(
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
       log.warn({ err: error, help }, 'pictures get no thumbnails: sharp cannot be loaded')
-    } finally {
-      decoder.end()
     }
   }
 
@@ -89,7 +87,7 @@ export function startThumbnails(
     },
     /** Why this console makes no thumbnails; undefined if no picture has failed so. */
     missing: () => (isMissing ? 'sharp cannot be loaded' : undefined),
-    confinement: () => decoder.confinement,
+    confinement: decoder.confinement,
     /** Resolves when no more requests are sent, or after three seconds. */
     async close() {
       isClosed = true

@@ -1,34 +1,25 @@
-// This process decodes pictures that strangers sent. It has no settings, no secrets and no
-// connections: it reads a picture from standard input, and writes the result to standard output. Where
-// the system supports it, it cannot open files or connections either.
-// The console ends it by closing its input, or kills it.
+// This process decodes one picture that a stranger sent. It has no settings, no secrets and no
+// connections: it reads the picture from standard input, and writes the result to standard output.
+// Where the system supports it, it cannot open files or connections either.
 import { constants, getPriority, setPriority } from 'node:os'
-import { pictureBytesMax } from '../examined.ts'
-import { readMessages, writeMessage } from '../message-stream.ts'
+import { buffer } from 'node:stream/consumers'
+import { splitLine } from '../split-line.ts'
 import type { Request } from './make-thumbnail.ts'
-
-/** Then the process ends itself, in case the console is gone. A running one kills it earlier. */
-const pictureMs = 30_000
 
 // Lowers the priority, because inserts matter more than thumbnails. A priority that is already
 // lower is kept, because raising it is not allowed.
 const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
 if (getPriority() < priority) setPriority(priority)
-// An error of the output means that the console is gone, so there is nobody to report it to.
-process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
 
+const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
-  writeMessage(process.stdout, { head: { missing: error.message }, body: Buffer.alloc(0) })
+  print({ missing: error.message })
 })
 if (decoder !== undefined) {
   // Why the process is not confined; empty if it is (packages/confinement/src/run-confined.mjs).
-  const obstacle = process.argv.at(-1)
-  writeMessage(process.stdout, { head: { obstacle }, body: Buffer.alloc(0) })
-  for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
-    // The process kills itself, because `process.exit` would wait for the decoder.
-    const timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), pictureMs)
-    const { thumbnail, ...facts } = await decoder.makeThumbnail(body, head as Request)
-    clearTimeout(timer)
-    writeMessage(process.stdout, { head: facts, body: thumbnail ?? Buffer.alloc(0) })
-  }
+  print({ obstacle: process.argv.at(-1) })
+  const { line, rest } = splitLine(await buffer(process.stdin))
+  const { thumbnail, ...facts } = await decoder.makeThumbnail(rest, line as Request)
+  print(facts)
+  if (thumbnail !== undefined) process.stdout.write(thumbnail)
 }
