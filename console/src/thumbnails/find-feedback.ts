@@ -1,5 +1,5 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { dayMs, limits } from '@intake/contract'
+import { dayMs } from '@intake/contract'
 import { ageDays } from '@intake/records'
 import { identity } from '@intake/schema'
 import type { Attachment, RecordHead } from '../page/records.ts'
@@ -11,12 +11,6 @@ export interface UnexaminedFeedback extends RecordHead {
   api_key_id: string
 }
 
-/** The period in which feedback arrived, in milliseconds since 1970; `toMs` is excluded. */
-export interface Arrival {
-  fromMs: number
-  toMs: number
-}
-
 const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
@@ -25,13 +19,13 @@ const querySettings =
 const inTurnsMax = 100_000
 
 /**
- * Finds unexamined feedback, at most `rows`. API keys take turns, and so do the applications of one
- * key. The newest feedback of each application comes first. So a sender of many pictures delays
- * only its own pictures.
+ * Finds unexamined feedback that arrived since `fromMs`, at most `rows`. API keys take turns, and
+ * so do the applications of one key. The newest feedback of each application comes first. So a
+ * sender of many pictures delays only its own pictures.
  */
 export function findUnexamined(
   reader: Reader,
-  { fromMs, toMs }: Arrival,
+  fromMs: number,
   rows: number,
 ): Promise<UnexaminedFeedback[]> {
   const columns = `${identity}, api_key_id, received_at`
@@ -41,16 +35,13 @@ export function findUnexamined(
        SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id ORDER BY place, ${newest}) AS turn FROM (
          SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id, bundle_identifier ORDER BY ${newest}) AS place FROM (
            SELECT ${columns} FROM intake.feedback
-           WHERE time >= {earliest:DateTime64(3, 'UTC')} AND time < {latest:DateTime64(3, 'UTC')}
-             AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}
+           WHERE time >= {earliest:DateTime64(3, 'UTC')} AND received_at >= {from:DateTime64(3, 'UTC')}
              AND ${isUnexamined}
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
      ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}`,
     {
       earliest: sqlTime(new Date(fromMs - ageDays('feedback') * dayMs)),
-      latest: sqlTime(new Date(toMs + limits.eventAheadMs)),
       from: sqlTime(new Date(fromMs)),
-      to: sqlTime(new Date(toMs)),
     },
   )
 }

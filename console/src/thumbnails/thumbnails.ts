@@ -1,11 +1,6 @@
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { countOutcomes, type Logger, type Registry } from '@intake/runtime/process'
-import {
-  createDecoder,
-  DecoderMissingError,
-  type Decoder,
-  type DecoderEndedError,
-} from './decoder-process.ts'
+import { countOutcomes, createWarning, type Logger, type Registry } from '@intake/runtime/process'
+import { createDecoder, DecoderMissingError, type Decoder } from './decoder-process.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
 import { thumbnailErrors } from './examined.ts'
 import { createWorkList } from './work-list.ts'
@@ -19,10 +14,8 @@ export const createThumbnailMetrics = (registry: Registry) =>
     outcomes: ['made', 'again', ...thumbnailErrors],
   })
 
-/** ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
-const kindsMax = 10
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -43,27 +36,27 @@ export function startThumbnails(
     clock?: Clock
   },
 ) {
-  const { reader, store, objects, metrics, log, onError } = options
+  const { metrics, log, onError } = options
   const { decoder = createDecoder(), clock = systemClock } = options
   let isClosed = false
   let isMissing = false
-  const workList = createWorkList({
-    reader,
-    store,
-    objects,
+  const examineAll = createWorkList({
+    ...options,
     decoder,
     clock,
-    onError,
     count: createThumbnailMetrics(metrics),
     isClosed: () => isClosed,
-    onDecoderEnded: reportOnce(log),
+    onDecoderEnded: createWarning(
+      log,
+      help,
+      'a picture could not be decoded; it is tried three times',
+    ),
   })
-  let running = Promise.resolve()
 
-  async function examineAll(): Promise<void> {
+  async function poll(): Promise<void> {
     if (isMissing) return
     try {
-      await workList.examineAll()
+      await examineAll()
     } catch (error) {
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
@@ -71,20 +64,11 @@ export function startThumbnails(
     }
   }
 
-  const poll = () => (running = examineAll())
-  const polling = startPolling({ poll, intervalMs, onError, clock })
+  let running = Promise.resolve()
+  const polling = startPolling({ poll: () => (running = poll()), intervalMs, onError, clock })
   return {
-    /**
-     * Call it when feedback has become visible, so that its pictures are examined. Workers report
-     * that every few seconds, so one query finds several feedback.
-     *
-     * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970
-     */
-    arrived(receivedAtMs: number): void {
-      if (isMissing) return
-      workList.addSince(receivedAtMs)
-      polling.pollNow()
-    },
+    /** Call it when feedback has become visible, so that its pictures are examined. */
+    arrived: polling.pollNow,
     /** Why this console makes no thumbnails; undefined if no picture has failed so. */
     missing: () => (isMissing ? 'sharp cannot be loaded' : undefined),
     confinement: decoder.confinement,
@@ -96,19 +80,5 @@ export function startThumbnails(
       // Work that fails during the close is not done by this console; another one finds it.
       await withTimeout(running, closeTimeoutMs, 'ending the thumbnails', clock).catch(() => {})
     },
-  }
-}
-
-/**
- * Logs the first failure of each kind. Their number is limited, because a malicious picture may
- * control the process and make up kinds.
- */
-function reportOnce(log: Logger): (error: DecoderEndedError) => void {
-  const kinds = new Set<string>()
-  return (error) => {
-    const kind = error.cause instanceof Error ? error.cause.message : error.message
-    if (kinds.has(kind) || kinds.size === kindsMax) return
-    kinds.add(kind)
-    log.warn({ err: error, help }, 'a picture could not be decoded; it is tried three times')
   }
 }

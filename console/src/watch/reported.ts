@@ -16,12 +16,11 @@ const freshMs = 15_000
  * Reads at intervals what workers report.
  *
  * @param options.read reads the texts of the reports
- * @param options.onFeedback called when feedback has become visible, with the time when the oldest
- * of it arrived, in milliseconds since 1970
+ * @param options.onFeedback called when feedback may have become visible
  */
 export function startReported(options: {
   read: () => Promise<readonly string[]>
-  onFeedback: (oldestMs: number) => void
+  onFeedback: () => void
   onError: (error: unknown) => void
   clock?: Clock
 }) {
@@ -39,8 +38,7 @@ export function startReported(options: {
       // Not the sum of their frames: a worker that was replaced may have stored as many.
       const counts = reports.map(({ feedback: { frames, oldestMs } }) => `${frames} ${oldestMs}`)
       const now = counts.toSorted().join()
-      const times = reports.flatMap(({ feedback }) => feedback.oldestMs ?? [])
-      if (now !== visible && times.length > 0) onFeedback(Math.min(...times))
+      if (now !== visible) onFeedback()
       visible = now
     },
     intervalMs,

@@ -42,7 +42,7 @@ export function startWatch(options: {
   reader: ClickHouse
   registry: Registry
   onQueueError: (error: unknown) => void
-  onFeedback: (oldestMs: number) => void
+  onFeedback: () => void
 }): Watch {
   const { config, log, owner, redis, clickhouse, reader, registry } = options
   const { onQueueError: onError, onFeedback } = options

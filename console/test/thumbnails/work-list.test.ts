@@ -30,15 +30,15 @@ interface Options {
   missing?: number
   /** How many of the newest feedback records have an object that cannot be read. */
   unreadable?: number
-  /** Whether the replica that is read has the feedback. */
-  hasFeedback?: () => boolean
 }
 
-/** @returns `facts`: for how many feedback records facts were stored */
+/** @returns `stored`: how often facts were stored; `days`: how far it looked back */
 function createList(t: Test, options: Options) {
-  const { total, lagMs = 0, missing = 0, unreadable = 0, hasFeedback = () => true } = options
+  const { total, lagMs = 0, missing = 0, unreadable = 0 } = options
   const clock = createTestClock()
   const factAt = new Map<string, number>()
+  let stored = 0
+  const days: number[] = []
   const unexamined = () =>
     Array.from({ length: total }, (_, index) => feedbackOf(index)).filter(
       ({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now(),
@@ -47,22 +47,29 @@ function createList(t: Test, options: Options) {
     new Set(Array.from({ length: count }, (_, index) => keyOf(idOf(index))))
   const missingKeys = newest(missing)
   const unreadableKeys = newest(unreadable)
-  const list = createWorkList({
+  const examineAll = createWorkList({
     clock,
     isClosed: () => false,
     count: () => {},
     onDecoderEnded: (error) => t.fail(String(error)),
     onError: (error) => t.match(error, { message: 'archived' }),
     reader: {
-      async query<Row>(sql: string, { id }: Record<string, unknown> = {}) {
+      async query<Row>(sql: string, { id, from }: Record<string, unknown> = {}) {
         const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
-        const found = hasFeedback() ? unexamined() : []
-        if (limit !== undefined) return found.slice(0, Number(limit)) as Row[]
+        const found = unexamined()
+        if (limit !== undefined) {
+          days.push(Math.floor((Date.now() - Date.parse(`${from as string}Z`)) / 86_400_000))
+          return found.slice(0, Number(limit)) as Row[]
+        }
         return (found.some((one) => one.id === id) ? [rowOf(String(id))] : []) as Row[]
       },
     },
     store: {
-      insertRows: async ({ members: [row] }) => void factAt.set(storedId(row), clock.now()),
+      async insertRows({ members: [row] }) {
+        stored++
+        const id = storedId(row)
+        factAt.set(id, factAt.get(id) ?? clock.now())
+      },
     },
     objects: {
       async get(key) {
@@ -78,60 +85,50 @@ function createList(t: Test, options: Options) {
       },
     },
   })
-  return { clock, list, facts: () => factAt.size }
+  return { clock, examineAll, stored: () => stored, days }
 }
 
-/** Calls `examineAll` once. Returns for how many feedback records it has stored facts. */
+/** Calls `examineAll` once. Returns how often it has stored facts. */
 async function examined(t: Test, options: Options) {
-  const { list, facts } = createList(t, options)
-  await list.examineAll()
-  return facts()
+  const { examineAll, stored } = createList(t, options)
+  await examineAll()
+  return stored()
 }
 
-t.test('a replica that does not have the facts yet delays no picture', async (t) => {
+t.test('a replica that does not have the facts yet delays and repeats no picture', async (t) => {
   t.equal(await examined(t, { total: 900, lagMs: 30_000 }), 900)
 })
 
 t.test('newer pictures that wait for their retry delay no picture', async (t) => {
   t.equal(await examined(t, { total: 900, missing: 200 }), 700)
-  t.equal(await examined(t, { total: 900, missing: 199 }), 701)
 })
 
 t.test('pictures that can never be read delay no older picture', async (t) => {
   // Three are tried in every minute. When these are due again, others have not been tried yet.
-  const { clock, list, facts } = createList(t, { total: 51, unreadable: 50 })
-  for (let turn = 0; turn < 50 && facts() === 0; turn++) {
-    await list.examineAll().catch(() => {})
+  const { clock, examineAll, stored } = createList(t, { total: 51, unreadable: 50 })
+  for (let turn = 0; turn < 50 && stored() === 0; turn++) {
+    await examineAll().catch(() => {})
     await clock.advance(60_000)
   }
-  t.equal(facts(), 1)
+  t.equal(stored(), 1)
 })
 
-t.test('feedback that the replica does not have yet is looked for once more', async (t) => {
-  let looks = 0
-  let hasFeedback = false
-  const { list, facts } = createList(t, {
-    total: 1,
-    hasFeedback: () => (looks++, hasFeedback),
-  })
-  await list.examineAll()
-  list.addSince(Date.parse('2026-11-26'))
-  await list.examineAll()
-  t.equal(facts(), 0)
-  hasFeedback = true
-  await list.examineAll()
-  t.equal(facts(), 1)
-  await list.examineAll()
-  looks = 0
-  await list.examineAll()
-  t.equal(looks, 0, 'then no more, until the next feedback arrives')
+t.test('the last hour is searched at each poll, and the last month every hour', async (t) => {
+  const { clock, examineAll, days } = createList(t, { total: 0 })
+  for (const minutes of [1, 58, 1, 0]) {
+    await examineAll()
+    await clock.advance(minutes * 60_000)
+  }
+  t.same(days, [30, 0, 0, 30])
 })
 
 t.test('pictures that take all of a turn delay none of another API key', async (t) => {
   const clock = createTestClock()
+  const begun = clock.now()
   const honest = new Set([1, 2, 3].map(idOf))
   let slow = 100
-  const list = createWorkList({
+  const nextSlow = () => feedbackOf(++slow, 'slow')
+  const examineAll = createWorkList({
     clock,
     isClosed: () => honest.size === 0 || slow > 110,
     count: () => {},
@@ -139,10 +136,9 @@ t.test('pictures that take all of a turn delay none of another API key', async (
     onError: (error) => t.fail(String(error)),
     reader: {
       async query<Row>(_sql: string, { id }: { id?: unknown } = {}) {
-        // The slow sender always has one that is newer than all others.
         if (id !== undefined) return [rowOf(id as string)] as Row[]
-        const others = [1, 2, 3].map((n) => feedbackOf(n, 'honest'))
-        return [feedbackOf(++slow, 'slow'), ...others] as Row[]
+        // The slow sender always has some that are newer than all others.
+        return [1, 2, 3].flatMap((n) => [nextSlow(), feedbackOf(n, 'honest')]) as Row[]
       },
     },
     store: { insertRows: async ({ members: [row] }) => void honest.delete(storedId(row)) },
@@ -155,7 +151,7 @@ t.test('pictures that take all of a turn delay none of another API key', async (
       },
     },
   })
-  list.addSince(0)
-  await list.examineAll()
+  await examineAll()
   t.same([...honest], [])
+  t.ok(clock.now() - begun < 11_000, 'after a single slow one')
 })
