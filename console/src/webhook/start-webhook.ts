@@ -1,5 +1,5 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
-import { startDeliveries, type feedbackWebhook } from '@intake/queue/consume'
+import { PostponedDelivery, startDeliveries, type feedbackWebhook } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
 import { createWarning, type Logger } from '@intake/runtime/process'
 import type { Receiver, Receivers } from './receivers.ts'
@@ -53,7 +53,7 @@ export function startWebhook(
     queue,
     atOnce: receivers.atOnce,
     async deliver(id, { sender, attempt, signal }) {
-      receivers.requireTurn(sender)
+      if (receivers.areBusyFor(sender)) throw new PostponedDelivery()
       const outgoing = await options.read(id, attempt)
       if (outgoing === undefined) return
       const receiver = receivers.of(outgoing.bundle)

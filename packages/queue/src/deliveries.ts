@@ -22,12 +22,6 @@ export class FinalDeliveryError extends Error {
 /** `deliver` rejects with this error if the delivery must wait for its turn. It is no attempt. */
 export class PostponedDelivery extends Error {
   override name = 'PostponedDelivery'
-  readonly delayMs: number
-
-  constructor(delayMs: number) {
-    super('the delivery waits for its turn')
-    this.delayMs = delayMs
-  }
 }
 
 interface FailedDelivery {
@@ -41,6 +35,8 @@ interface FailedDelivery {
 /** Timeout for returning or postponing a delivery; shorter than the timeout for closing. */
 const returnTimeoutMs = 1_000
 const closeTimeoutMs = 2_000
+const postponeMinMs = 1_000
+const postponeMaxMs = 5 * 60_000
 const markIntervalMs = 10_000
 const markTimeoutMs = 5_000
 
@@ -82,7 +78,7 @@ export function startDeliveries(options: {
       } catch (error) {
         if (!closing.signal.aborted) {
           if (error instanceof PostponedDelivery) {
-            const postponed = job.moveToDelayed(Date.now() + error.delayMs, token)
+            const postponed = job.moveToDelayed(Date.now() + postponeMs(job), token)
             await withTimeout(postponed, returnTimeoutMs, 'postponing a delivery').catch(onError)
             throw new DelayedError()
           }
@@ -123,6 +119,13 @@ export function startDeliveries(options: {
     },
   }
 }
+
+/**
+ * A random time, the longer the more often the delivery was started: however many wait, they take
+ * turns, and few of them ask at once.
+ */
+const postponeMs = ({ attemptsStarted }: Job): number =>
+  Math.random() * Math.min(postponeMaxMs, postponeMinMs * 2 ** attemptsStarted)
 
 /** @param jobId the record's id, a dot and the sender, by whom ids are counted without the jobs */
 export function parseJobId(jobId: string): { id: string; sender: string } {
