@@ -189,10 +189,8 @@ function openWebhooks(
   const { problems } = watch
   const rows = webhookReceivers(config)
   const isWanted = rows.length > 0
-  const onRemoved = () =>
-    problems.note('webhook_fails', 'another console has no receivers: give all the same settings')
   for (const queue of [feedbackWebhook, alertWebhook]) {
-    owner.own(markDeliveries({ redis, queue, isWanted, onRemoved, onError }))
+    owner.own(markDeliveries({ redis, queue, isWanted, onError }))
   }
   if (!isWanted) return
   const shared = {

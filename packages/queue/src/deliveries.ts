@@ -1,6 +1,6 @@
 import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { readInstallation, whileConnected, type Redis } from '@intake/redis'
-import { orAbort, startPolling, withTimeout } from '@intake/runtime'
+import { orAbort, startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
 /** Record ids that are delivered to the outside, apart from the queues that store records. */
@@ -134,36 +134,30 @@ export function parseJobId(jobId: string): { id: string; sender: string } {
 }
 
 /**
- * Keeps the mark that says whether deliveries are wanted. It is written again at intervals, because
- * Redis can lose it; but not while Redis belongs to no installation.
- *
- * @param options.onRemoved called when the mark that this process wrote is gone, because another
- * process wants no deliveries
+ * Keeps the mark that says whether deliveries are wanted, but not while Redis belongs to no
+ * installation. It is written again at intervals, because Redis can lose it, and removed once: a
+ * process that wants deliveries outlasts one that does not.
  */
 export function markDeliveries(options: {
   redis: Redis
   queue: DeliveryQueue
   isWanted: boolean
-  intervalMs?: number
-  onRemoved: () => void
   onError: (error: unknown) => void
+  clock?: Clock
 }): { close(): void } {
-  const { redis, isWanted, intervalMs = markIntervalMs, onRemoved, onError } = options
+  const { redis, isWanted, onError, clock = systemClock } = options
   const key = deliveryMark(options.queue.name)
-  let hasMarked = false
+  let isRemoved = false
   const mark = whileConnected(redis, async () => {
-    if ((await readInstallation(redis)) === null) return
-    if (!isWanted) {
-      await redis.del(key)
-      return
-    }
-    const isNew = (await redis.hset(key, 'wanted', 1)) === 1
-    if (isNew && hasMarked) onRemoved()
-    hasMarked = true
+    if (isRemoved || (await readInstallation(redis)) === null) return
+    if (isWanted) await redis.hset(key, 'wanted', 1)
+    else await redis.del(key)
+    isRemoved = !isWanted
   })
   return startPolling({
     poll: () => withTimeout(mark(), markTimeoutMs, 'marking the deliveries'),
-    intervalMs,
+    intervalMs: markIntervalMs,
     onError,
+    clock,
   })
 }

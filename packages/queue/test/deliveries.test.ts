@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { claimInstallation } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { createTestClock } from '@intake/test-kit/test-clock'
 import { until } from '@intake/test-kit/until'
 import { openRedis } from '@intake/test-kit/open-redis'
 import { createDeliverySink, markDeliveries, startDeliveries } from '../src/consume.ts'
@@ -71,30 +72,26 @@ t.test('the only attempt of a delivery is its last', async (t) => {
   t.match(failures, [{ id: 'a', attempt: 1, isLast: true }])
 })
 
-t.test('a process that wants deliveries learns that another one ends them', async (t) => {
+t.test('a process that wants no deliveries ends those of no other', async (t) => {
   const redis = openRedis(t, server)
   await redis.flushall()
   await claimInstallation(redis, 'test')
-  let removed = 0
-  function mark(isWanted: boolean) {
-    const marking = markDeliveries({
-      redis,
-      queue: { name: 'hook', retryDelaysMs: [] },
-      isWanted,
-      intervalMs: 10,
-      onRemoved: () => removed++,
-      onError: (error) => t.error(error),
-    })
+  const key = '{intake}:hook:meta'
+  const clock = createTestClock()
+  const mark = (isWanted: boolean) => {
+    const queue = { name: 'hook', retryDelaysMs: [] }
+    const onError = (error: unknown) => t.error(error)
+    const marking = markDeliveries({ redis, queue, isWanted, onError, ...(!isWanted && { clock }) })
     t.teardown(() => marking.close())
-    return marking
   }
-  const marked = async () =>
-    Number(/cmdstat_hset:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1])
-  const before = await marked()
-  mark(true)
-  mark(true)
-  await until('both have marked repeatedly', async () => (await marked()) >= before + 6)
-  t.equal(removed, 0, 'several may want them')
+  await redis.hset(key, 'wanted', 1)
   mark(false)
-  await until('it is reported', () => removed > 0)
+  await until('none are wanted', async () => (await redis.exists(key)) === 0)
+  mark(true)
+  await until('they are', async () => (await redis.exists(key)) === 1)
+  for (let n = 0; n < 5; n++) {
+    await clock.advance(60_000)
+    await redis.ping()
+    t.equal(await redis.exists(key), 1)
+  }
 })

@@ -46,7 +46,6 @@ t.test('feedback is announced only while a console wants it', async (t) => {
   const options = {
     redis,
     queue: feedbackWebhook,
-    onRemoved: () => t.fail('the mark was removed'),
     onError: (error: unknown) => t.error(error),
   }
   const wants = markDeliveries({ ...options, isWanted: true })
