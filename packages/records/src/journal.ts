@@ -1,4 +1,4 @@
-import { insertLines, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 
 export interface StoredEntry {
   id: string
@@ -9,29 +9,6 @@ export interface StoredEntry {
   subject: string
   /** JSON. */
   detail: string
-}
-
-/** Where entries wait as rows, oldest first. */
-interface WaitingRows {
-  peek(max: number): Promise<string[]>
-  remove(rows: readonly string[]): Promise<void>
-}
-
-const rowsPerInsert = 200
-
-/** A row may be stored twice, if it is interrupted or two processes do it; it counts once. */
-export async function moveToJournal(options: {
-  waiting: WaitingRows
-  store: Pick<ClickHouse, 'insertRows'>
-  signal?: AbortSignal | undefined
-}): Promise<void> {
-  const { waiting, store, signal } = options
-  for (;;) {
-    const rows = await waiting.peek(rowsPerInsert)
-    if (rows.length === 0) return
-    await insertLines(store, { table: 'journal', lines: rows, signal })
-    await waiting.remove(rows)
-  }
 }
 
 /** Lists the entries since a time, oldest first. */

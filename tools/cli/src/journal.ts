@@ -1,9 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { createWaitingEntries, type JournalEntry } from '@intake/access'
-import type { ClickHouse } from '@intake/clickhouse'
-import { readInstallation, type Redis } from '@intake/redis'
-
-const storeTimeoutMs = 3_000
+import type { Redis } from '@intake/redis'
 
 export function operator(): string {
   return `${userName()}@${hostname()}`
@@ -30,21 +27,4 @@ export async function noteChange(redis: Redis, entry: Omit<JournalEntry, 'who'>)
 export function noteOnce(note: () => Promise<void>): () => Promise<void> {
   let noted: Promise<void> | undefined
   return () => (noted ??= note())
-}
-
-/**
- * Moves the waiting entries to ClickHouse, so that they can be queried at once. If ClickHouse does
- * not respond within three seconds, a worker moves them later.
- */
-export async function storeEntries(redis: Redis): Promise<void> {
-  const { withClickHouse } = await import('./clickhouse.ts')
-  const { moveToJournal } = await import('@intake/records')
-  const { requireSameInstallation } = await import('@intake/schema')
-  const waiting = createWaitingEntries({ redis })
-  const signal = AbortSignal.timeout(storeTimeoutMs)
-  const move = async (store: ClickHouse) => {
-    await requireSameInstallation(await readInstallation(redis), store)
-    await moveToJournal({ waiting, store, signal })
-  }
-  await withClickHouse(move, { requestTimeoutMs: storeTimeoutMs }).catch(() => {})
 }

@@ -1,6 +1,5 @@
 import { connectRedis, withRedisTimeout, type Redis } from '@intake/redis'
 import { findEndpoint } from './endpoints.ts'
-import { storeEntries } from './journal.ts'
 import { redisFailure } from './redis-failure.ts'
 
 const timeoutMs = 10_000
@@ -36,15 +35,8 @@ export async function withRedis<T>(
   }
 }
 
-/**
- * Stores the entry in the journal as soon as ClickHouse responds. Loads `confirmChange` first,
- * because the connection has a timeout.
- */
+/** Loads `confirmChange` first, because the connection has a timeout. */
 export async function changeRedis<T>(change: (redis: Redis) => Promise<T>): Promise<T> {
   const { confirmChange } = await import('./confirm-change.ts')
-  return withRedis(async (redis) => {
-    const result = await confirmChange(redis, () => change(redis))
-    await storeEntries(redis)
-    return result
-  })
+  return withRedis((redis) => confirmChange(redis, () => change(redis)))
 }

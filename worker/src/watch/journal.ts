@@ -1,16 +1,16 @@
 import { createWaitingEntries } from '@intake/access'
-import type { ClickHouse } from '@intake/clickhouse'
-import { moveToJournal } from '@intake/records'
+import { insertLines, type ClickHouse } from '@intake/clickhouse'
 import type { Redis } from '@intake/redis'
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
 const intervalMs = 5_000
 /** Limits the wait for Redis; an insert has a timeout of its own. */
 const timeoutMs = 60_000
+const rowsPerInsert = 200
 
 /**
  * Moves what operators have changed from Redis to `intake.journal`. Several workers may do so at
- * once.
+ * once: a row that is stored twice counts once.
  *
  * @param options.onError called when entries could not be moved; they are then late, not lost
  */
@@ -25,11 +25,20 @@ export function startJournal(options: {
   const closing = new AbortController()
   const { signal } = closing
   const waiting = createWaitingEntries({ redis })
+
+  async function moveAll(): Promise<void> {
+    for (;;) {
+      const rows = await waiting.peek(rowsPerInsert)
+      if (rows.length === 0) return
+      await insertLines(store, { table: 'journal', lines: rows, signal })
+      await waiting.remove(rows)
+    }
+  }
+
   const polling = startPolling({
     async poll() {
       // Otherwise the entries could be those of another installation.
-      if (!isConfirmed()) return
-      await withTimeout(moveToJournal({ waiting, store, signal }), timeoutMs, 'moving the journal')
+      if (isConfirmed()) await withTimeout(moveAll(), timeoutMs, 'moving the journal')
     },
     intervalMs,
     onError,

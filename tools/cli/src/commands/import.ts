@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import { ackReplicas } from '../confirm-change.ts'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 import type { ImportOptions } from '../import/import-records.ts'
-import { noteChange, noteOnce, storeEntries } from '../journal.ts'
+import { noteChange, noteOnce } from '../journal.ts'
 import { numberOption, wholeBundle } from '../option-values.ts'
 import { note, print, printJson } from '../print.ts'
 import { openRedis } from '../with-redis.ts'
@@ -115,7 +115,6 @@ async function run(file: string, options: Options): Promise<void> {
       },
       onProgress: createProgressNotes(),
     })
-    await ask(storeEntries(redis))
     const { imported, rejected: bad, dropped, isStopped } = result
     if (bad > 0) process.exitCode = 2
     if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
