@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { WebhookReceiver } from '@intake/config'
 import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
-import { pause } from '@intake/runtime'
 import { createMetrics } from '@intake/runtime/process'
 import { logTo } from '@intake/test-kit/log-to'
 import { openRedis } from '@intake/test-kit/open-redis'
@@ -29,15 +28,13 @@ interface Received {
  * Starts a receiver that responds to each request with the next of `statuses`, and then with 204.
  *
  * @param options.silent the number of first requests that get no response
- * @param options.takesMs the time after which it responds
  */
-async function startReceiver(t: Test, statuses: number[] = [], { silent = 0, takesMs = 0 } = {}) {
+async function startReceiver(t: Test, statuses: number[] = [], { silent = 0 } = {}) {
   const received: Received[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     received.push({ headers: request.headers, body: await text(request) })
     if (received.length <= silent) return
     const status = statuses.shift() ?? 204
-    if (takesMs > 0) await pause(takesMs)
     response.writeHead(status, { location: '/elsewhere' }).end()
   }
   const server = await serve(t, (request, response) => void receive(request, response))
@@ -302,22 +299,6 @@ t.test('a receiver that hangs delays only itself, and one API key no other', asy
   const ids = signedIds(t, hanging.received)
   t.same(new Set(ids), new Set([...others, idOf(130)]))
   t.equal(ids.length, 33, 'the two that hung are repeated')
-})
-
-t.test('much feedback with one API key delays that with another key little', async (t) => {
-  const { url, received } = await startReceiver(t, [], { takesMs: 100 })
-  const { webhook } = await start(t, { receivers: [{ url }] })
-  const many = Array.from({ length: 400 }, (_, n) => idOf(n))
-  await webhook.announce(many, 'key_much')
-  await until('some are delivered', () => received.length >= 4)
-  const honest = idOf(900)
-  await webhook.announce([honest], 'key_little')
-  const delivered = received.length
-  const isHonest = ({ headers }: Received) => headers['webhook-id'] === honest
-  await until('the other is delivered', () => received.some(isHonest))
-  const before = received.findIndex(isHonest) - delivered
-  const waiting = many.length - delivered
-  t.ok(before < waiting / 2, `after ${before} of ${waiting} others`)
 })
 
 t.test('the first receiver of an application is told; without one, none is', async (t) => {
