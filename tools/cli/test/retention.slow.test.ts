@@ -38,6 +38,9 @@ const recount = async (visible_until: string) => {
   for (const name of countNames)
     await refreshCounts({ reader: clickhouse, store: clickhouse, name })
 }
+/** Waits for the mutations of a table. */
+const untilDeleted = (table: string) =>
+  clickhouse.command(`ALTER TABLE intake.${table} DELETE WHERE false SETTINGS mutations_sync = 1`)
 const days90 = 90 * 86_400_000
 
 t.test('nothing is dropped by default', async (t) => {
@@ -68,9 +71,7 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
     'gateways refuse what may come back',
   )
   await set('logs', 'never')
-  t.match(await policy.load(), {
-    retention: { logs: { days: undefined, droppedUntilMs: end } },
-  })
+  t.match((await policy.load())!.retention.logs, { days: undefined, droppedUntilMs: end })
   await set('logs', '90d')
 })
 
@@ -85,52 +86,51 @@ t.test('a hidden repeat does not reappear, and a late one is dropped next time',
   }
 })
 
-t.test('feedback goes with its objects, also those that an earlier run left', async (t) => {
-  await set('feedback', '30d')
-  const put = async (day: string) => {
-    const id = uuidV7('2026-07-10T00:00:00.000Z')
-    return (await putPicture(`feedback/${day}/${id}/1-${pictureSha}.png`)).key
-  }
-  await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
-  // Facts of attachments can be stored after their feedback was dropped. So June has facts here,
-  // but no feedback.
-  for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
-    await insert('attachments', [factsRow(feedbackRow(at(time)))])
-  await insert('attachments', [factsRow(feedbackRow())])
-  const old = await put('2026/07/10')
-  const gone = [old, thumbnailKey(old), await put('2025/12/31')]
-  await putPicture(thumbnailKey(old))
-  const recent = await put('2026/11/21')
-  const dry = await intake(['retention', 'apply', '--dry-run', '--json'])
-  const found = JSON.parse(dry.stdout) as { dryRun: boolean; feedback: string[]; objects: number }
-  t.ok(found.dryRun && found.feedback.includes('202607') && found.objects >= 2, dry.stdout)
-  t.match(await intake(['retention', 'apply', '--dry-run']), {
-    code: 0,
-    stdout: /feedback\tmonths to drop: 202606 202607.*to delete; nothing is dropped\n$/s,
-  })
-  t.equal(await rowsOf('feedback'), 2)
-  t.same(await objects.get(old), picture)
-  const report = { feedback: ['202606', '202607'], objects: 3 }
-  t.match(await apply('2026-11-22'), report)
-  const { stdout } = await intake(['erasures', 'list'])
-  const last = JSON.parse(stdout.trim().split('\n').at(-1)!) as object
-  t.match(last, { kind: 'retention', finished_at: String, report })
-  t.equal(await rowsOf('feedback'), 1)
-  for (const key of gone) t.equal(await objects.get(key), undefined)
-  t.equal(await rowsOf('attachments_raw'), 1)
-  t.same(await objects.get(recent), picture)
-})
+t.test(
+  'feedback goes with its objects, also those of forms that were never finished',
+  async (t) => {
+    await set('feedback', '30d')
+    const put = async (day: string) => {
+      const id = uuidV7('2026-07-10T00:00:00.000Z')
+      return (await putPicture(`feedback/${day}/${id}/1-${pictureSha}.png`)).key
+    }
+    await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
+    // Facts of attachments can be stored after their feedback was dropped. So June has facts here,
+    // but no feedback.
+    for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
+      await insert('attachments', [factsRow(feedbackRow(at(time)))])
+    await insert('attachments', [factsRow(feedbackRow())])
+    const old = await put('2026/07/10')
+    const gone = [old, thumbnailKey(old), await put('2026/06/12')]
+    await putPicture(thumbnailKey(old))
+    const recent = await put('2026/11/21')
+    const dry = await intake(['retention', 'apply', '--dry-run', '--json'])
+    const found = JSON.parse(dry.stdout) as { dryRun: boolean; feedback: string[] }
+    t.ok(found.dryRun && found.feedback.includes('202607'), dry.stdout)
+    t.match(await intake(['retention', 'apply', '--dry-run']), {
+      code: 0,
+      stdout: /feedback\tmonths to drop: 202606 202607.*to delete; nothing is dropped\n$/s,
+    })
+    t.equal(await rowsOf('feedback'), 2)
+    t.same(await objects.get(old), picture)
+    const report = { feedback: ['202606', '202607'], objects: 3 }
+    t.match(await apply('2026-11-22'), report)
+    const { stdout } = await intake(['erasures', 'list'])
+    const last = JSON.parse(stdout.trim().split('\n').at(-1)!) as object
+    t.match(last, { kind: 'retention', finished_at: String, report })
+    t.equal(await rowsOf('feedback'), 1)
+    for (const key of gone) t.equal(await objects.get(key), undefined)
+    t.equal(await rowsOf('attachments_raw'), 1)
+    t.same(await objects.get(recent), picture)
+  },
+)
 
 t.test('dead letters are deleted by the time of their failure', async (t) => {
   await set('dead-letters', '7d')
   await reject(logRow({ unique_user_id: user() }))
   t.equal((await apply(Date.now() + 6 * 86_400_000)).deadLetters, 0)
   t.equal((await apply(Date.now() + 8 * 86_400_000)).deadLetters, 1)
-  const untilDeleted = () =>
-    clickhouse.command(
-      'ALTER TABLE intake.dead_letters_raw DELETE WHERE false SETTINGS mutations_sync = 1',
-    )
-  await untilDeleted()
+  await untilDeleted('dead_letters_raw')
   t.equal(await rowsOf('dead_letters_raw'), 0)
 
   // An export that runs later must see that it was replayed.
@@ -138,7 +138,7 @@ t.test('dead letters are deleted by the time of their failure', async (t) => {
   const failed = Date.now() + 1
   t.match(await intake(['dead-letters', 'replay', '--all']), { code: 0 })
   t.equal((await apply(failed + 7 * 86_400_000)).deadLetters, 1)
-  await untilDeleted()
+  await untilDeleted('dead_letters_raw')
   t.equal(await rowsOf('dead_letters_raw WHERE is_deleted = 1'), 1)
 })
 
@@ -248,6 +248,7 @@ t.test('an application with a shorter period loses its rows by days, others do n
     ],
     objects: 1,
   })
+  for (const table of ['logs_raw', 'feedback_raw', 'attachments_raw']) await untilDeleted(table)
   t.equal(await rowsOf('logs_raw', bundle_identifier), 1)
   t.equal(await rowsOf('logs_raw', long), 4)
   for (const table of ['feedback_raw', 'attachments_raw']) {
@@ -272,11 +273,6 @@ t.test('an application with a shorter period loses its rows by days, others do n
       { kind: 'logs', bundle_identifier, days: 30 },
     ],
   })
-
-  await set('logs', '20d')
-  const shown = new RegExp(`^logs\t20d\t${bundle_identifier}$`, 'm')
-  t.match((await intake(['retention', 'show'])).stdout, shown, 'the period that applies')
-  await set('logs', '90d')
 })
 
 t.test('an erased dead letter leaves no tombstone where an application is dropped', async (t) => {
@@ -302,7 +298,6 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
   const bundle = ['--bundle', 'com.example.short']
   await policy.setRetention('logs', 5, 'com.example.gone')
   await policy.setRetention('logs', undefined, 'com.example.short')
-  t.match((await intake(['doctor'])).stdout, /Gateways do not know the retention of logs/)
   await withoutPause(t, () => apply('2026-11-20T10:00:00.000Z'))
   const logs = (await policy.load())!.retention.logs.applications
   t.equal(logs.get('com.example.gone')?.days, undefined)

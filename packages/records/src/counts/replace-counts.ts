@@ -1,6 +1,7 @@
 import { ClickHouseError, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { onEveryServer, syncReplicas } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
+import { isExpired, type Expiry } from '../retention/periods.ts'
 import { countNames, refreshCounts } from './refresh-counts.ts'
 
 /**
@@ -99,40 +100,30 @@ export async function countOutdated(
   return rows
 }
 
-/** Records that are about to be dropped: of some applications, or of all. */
-export interface Dropped {
-  /** Midnight UTC. Records with an earlier `time` are dropped. */
-  before: Date
-  /** Undefined: all applications. */
-  bundles?: readonly string[]
-}
-
 /** The version of a final count, which is the highest possible one: no later count replaces it. */
 const finalVer = '18446744073709551615'
 
 /**
- * Makes counts final, without traces of single devices and records: `refreshCounts` may count such
- * an hour again, but cannot replace the final count.
+ * Makes the counts of logs that are about to be dropped final, without traces of single devices and
+ * records: `refreshCounts` may count such an hour again, but cannot replace the final count.
  */
 export async function keepCounts(
   clickhouse: Counter & Pick<ClickHouse, 'insertSelect'>,
-  dropped: readonly Dropped[],
+  { before, applications }: Expiry,
   onFailed: (reason: string) => void,
 ): Promise<void> {
   await refreshAllCounts(clickhouse, onFailed)
+  const all = { before: sqlTime(before.logs ?? new Date(0)) }
   for (const { table, period, columns, kept } of counts) {
     const key = `bundle_identifier, ${period}`
-    for (const { before, bundles } of dropped) {
-      const ofThese =
-        bundles === undefined ? '' : 'AND bundle_identifier IN {bundles:Array(String)}'
-      await clickhouse.insertSelect(
-        `INSERT INTO intake.${table} (${key}, ${columns}, ver)
-         SELECT ${key}, ${kept}, ${finalVer} FROM intake.${table} FINAL
-         WHERE ver < ${finalVer} AND ${period} < {before:DateTime64(3, 'UTC')} ${ofThese}
-         SETTINGS max_partitions_per_insert_block = 0`,
-        { before: sqlTime(before), ...(bundles && { bundles }) },
-      )
-    }
+    const ofApplications = isExpired(applications, 'logs', period)
+    await clickhouse.insertSelect(
+      `INSERT INTO intake.${table} (${key}, ${columns}, ver)
+       SELECT ${key}, ${kept}, ${finalVer} FROM intake.${table} FINAL
+       WHERE ver < ${finalVer} AND (${period} < {before:DateTime64(3, 'UTC')} OR ${ofApplications.sql})
+       SETTINGS max_partitions_per_insert_block = 0`,
+      { ...all, ...ofApplications.params },
+    )
     const months = await clickhouse.query<{ month: number }>(
       `SELECT DISTINCT toYYYYMM(${period}) AS month FROM intake.${table}
        WHERE ver < ${finalVer} AND (${key}) IN (SELECT ${key} FROM intake.${table} WHERE ver = ${finalVer})`,

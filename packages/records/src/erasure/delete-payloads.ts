@@ -194,7 +194,7 @@ export async function untilDeleted(
  * Waits until ClickHouse has done all mutations of tables, whoever began them, or until the
  * deadline. Resolves to the number of parts that are left, and why.
  */
-export async function untilRewritten(
+async function untilRewritten(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   tables: readonly string[],
   { deadline, progress }: Wait,

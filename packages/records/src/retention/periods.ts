@@ -1,5 +1,6 @@
-import { nextSetAt, type ClickHouse } from '@intake/clickhouse'
-import type { RecordKind } from '@intake/contract'
+import { nextSetAt, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { dayMs, type RecordKind } from '@intake/contract'
+import type { Condition } from '../erasure/subject.ts'
 
 export const retentionKinds = ['logs', 'feedback', 'dead-letters', 'counts'] as const
 export type RetentionKind = (typeof retentionKinds)[number]
@@ -58,4 +59,57 @@ export async function writePeriod(
      SELECT {kind:String}, {days:UInt32}${value}, ${nextSetAt(table)}`,
     { kind, days, bundleIdentifier },
   )
+}
+
+/** What is older than its period at some moment. */
+export interface Expiry {
+  /**
+   * For each kind, the time before which its data is expired; undefined if it never expires. It is
+   * the beginning of a month, except for dead letters.
+   */
+  before: Record<RetentionKind, Date | undefined>
+  /** The midnights (UTC) before which records of applications are, so a month is rewritten daily. */
+  applications: (Omit<ApplicationPeriod, 'days'> & { before: Date })[]
+}
+
+export async function readExpiry(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  now: Date,
+): Promise<Expiry> {
+  const { general, applications } = await readPeriods(clickhouse)
+  const { 'dead-letters': letters, logs, feedback, counts } = general
+  const end = (days: number) => new Date(now.getTime() - days * dayMs)
+  const month = (days?: number) => (days === undefined ? undefined : startOfMonth(end(days)))
+  return {
+    before: {
+      logs: month(logs),
+      feedback: month(feedback),
+      counts: month(counts),
+      'dead-letters': letters === undefined ? undefined : end(letters),
+    },
+    applications: applications.map(({ days, ...one }) => ({
+      ...one,
+      before: new Date(Math.floor(end(days).getTime() / dayMs) * dayMs),
+    })),
+  }
+}
+
+const startOfMonth = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))
+
+/** SQL for the midnights of applications. */
+export const ends = "{ends:Map(String, DateTime64(3, 'UTC'))}"
+
+/** Selects rows of applications whose `time` is before the application's midnight. */
+export function isExpired(
+  applications: Expiry['applications'],
+  kind: RecordKind,
+  time = 'time',
+): Condition {
+  const own = applications.filter((one) => one.kind === kind)
+  return {
+    sql: `(bundle_identifier IN mapKeys(${ends}) AND ${time} < ${ends}[bundle_identifier])`,
+    params: {
+      ends: Object.fromEntries(own.map((one) => [one.bundleIdentifier, sqlTime(one.before)])),
+    },
+  }
 }

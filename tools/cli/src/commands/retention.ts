@@ -10,14 +10,12 @@ import {
   type RetentionKind,
   type Services,
 } from '@intake/records'
-import { kinds } from '@intake/contract'
-import { createPolicyStore } from '@intake/access'
 import { primaryOf } from '@intake/redis'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
-import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
+import { correctPolicy } from '../retention/correct-policy.ts'
 import { noteChange } from '../journal.ts'
 import { wholeBundle } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
@@ -52,12 +50,7 @@ export function define(retention: Command): void {
     .option('--json', 'print the days as JSON; null: never dropped')
     .action(({ json }: { json?: boolean }) =>
       withClickHouse(async (clickhouse) => {
-        const { general, applications: stored } = await readPeriods(clickhouse)
-        // The general period may have become shorter since.
-        const applications = stored.map((one) => ({
-          ...one,
-          days: Math.min(one.days, general[one.kind] ?? Infinity),
-        }))
+        const { general, applications } = await readPeriods(clickhouse)
         if (json) {
           const entries = retentionKinds.map((kind) => [kind, general[kind] ?? null])
           const own = applications.map(({ bundleIdentifier, ...period }) => ({
@@ -81,8 +74,9 @@ export function define(retention: Command): void {
         // Not of this machine: if its clock were ahead, records would be dropped too early.
         const [seconds] = await primaryOf(services.redis).time()
         const now = new Date(1_000 * Number(seconds))
+        const { clickhouse } = services
         const report = dryRun
-          ? await findExpired(services, await readExpiry(services.clickhouse, now))
+          ? await findExpired(clickhouse, await readExpiry(clickhouse, now))
           : await applyRetention(services, { now, progress: createProgress() })
         if (json) return printJson({ dryRun, ...report })
         printReport(report, dryRun)
@@ -90,18 +84,22 @@ export function define(retention: Command): void {
     )
 }
 
-function printReport(report: Expired, dryRun: boolean): void {
+function printReport(report: Expired & { objects?: number }, dryRun: boolean): void {
+  const { applications, deadLetters, objects = 0 } = report
   for (const kind of monthlyKinds) {
     const months = report[kind].join(' ') || 'none'
     print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
   }
-  for (const { kind, bundleIdentifier, month, rows } of report.applications) {
+  for (const { kind, bundleIdentifier, month, rows } of applications) {
     const what = `${dryRun ? 'to delete' : 'deleted'}: ${quantity(rows, 'row')} of ${month}`
     printRow([kind, what, bundleIdentifier])
   }
-  const { objects, deadLetters } = report
-  const what = `${quantity(objects, 'object')}, ${quantity(deadLetters, 'dead letter')}`
-  print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
+  const letters = quantity(deadLetters, 'dead letter')
+  print(
+    dryRun
+      ? `${letters} to delete; nothing is dropped`
+      : `${quantity(objects, 'object')}, ${letters} deleted`,
+  )
 }
 
 /** A number of days, or for an application `general`. */
@@ -113,11 +111,11 @@ async function set(
 ): Promise<void> {
   const { kind, bundle, period } = choice
   const days = typeof period === 'number' ? period : undefined
-  const recordKind = kinds.find((one) => one === kind)
   const { general, applications } = await readPeriods(clickhouse)
   if (bundle === undefined) {
     if (period === 'general') throw new UsageError('general is for one application: add --bundle.')
-  } else if (recordKind === undefined) throw new UsageError('--bundle is for logs and feedback.')
+  } else if (kind !== 'logs' && kind !== 'feedback')
+    throw new UsageError('--bundle is for logs and feedback.')
   else if (period !== 'general' && (days ?? Infinity) >= (general[kind] ?? Infinity)) {
     throw new UsageError(
       `The period of an application must be shorter than the general one (${describe(general[kind])}). ` +
@@ -127,13 +125,10 @@ async function set(
   const own = applications.find((one) => one.kind === kind && one.bundleIdentifier === bundle)
   const before = (bundle === undefined ? general[kind] : own?.days) ?? null
   const detail = { ...(bundle !== undefined && { bundle }), before, after: days ?? null }
-  await confirmChange(redis, async () => {
-    await noteChange(redis, { action: 'retention-set', subject: kind, detail })
-    // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
-    await writePeriod(clickhouse, { kind, bundleIdentifier: bundle, days })
-    if (recordKind === undefined) return
-    await createPolicyStore({ redis }).setRetention(recordKind, days, bundle)
-  })
+  await noteChange(redis, { action: 'retention-set', subject: kind, detail })
+  // ClickHouse first: its retention is the valid one.
+  await writePeriod(clickhouse, { kind, bundleIdentifier: bundle, days })
+  await correctPolicy({ clickhouse, redis })
   const { [kind]: valid } = (await readPeriods(clickhouse)).general
   printPeriod(kind, bundle === undefined ? valid : (days ?? valid), bundle)
 }

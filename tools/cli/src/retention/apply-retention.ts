@@ -5,7 +5,6 @@ import {
   keepCounts,
   noteErasure,
   readExpiry,
-  type Dropped,
   type Expired,
   type Expiry,
   type Services,
@@ -25,30 +24,27 @@ import { correctPolicy } from './correct-policy.ts'
 export async function applyRetention(
   services: Services,
   options: { now: Date; progress?: (sentence: string) => void },
-): Promise<Expired> {
+): Promise<Expired & { objects: number }> {
   const { clickhouse, redis } = services
   const { now, progress = () => {} } = options
   if (await correctPolicy(services)) await untilGatewaysKnow(progress)
 
   const expiry = await readExpiry(clickhouse, now)
   await noteDropped(services, expiry)
-  const expired = await findExpired(services, expiry)
+  const expired = await findExpired(clickhouse, expiry)
   const { logs, feedback, counts, applications, deadLetters } = expired
-  const rows = logs.length + feedback.length + counts.length + applications.length
-  if (rows + deadLetters + expired.objects === 0) return expired
-
+  const found = [...logs, ...feedback, ...counts, ...applications].length + deadLetters
+  if (found === 0) return { ...expired, objects: 0 }
   await noteChange(redis, { action: 'retention-applied', subject: '', detail: expired })
   const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
   const note = (report: Expired, finishedAt?: Date) =>
     noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
   await note(expired)
-  const uncounted = droppedWithoutCounts(expiry, expired)
-  if (uncounted.length > 0) {
+  if (logs.length > 0 || applications.some(({ kind }) => kind === 'logs')) {
     progress('counting what is dropped')
-    await keepCounts(clickhouse, uncounted, (reason) => progress(`it cannot be counted: ${reason}`))
+    await keepCounts(clickhouse, expiry, (reason) => progress(`it cannot be counted: ${reason}`))
   }
-  const objects = await dropExpired(services, expiry, { expired, progress })
-  const dropped = { ...expired, objects }
+  const dropped = { ...expired, objects: await dropExpired(services, expiry, expired) }
   await note(dropped, new Date())
   return dropped
 }
@@ -60,17 +56,8 @@ async function noteDropped({ redis }: Services, { before, applications }: Expiry
     for (const kind of kinds) {
       if (before[kind] !== undefined) await policy.noteDropped(kind, before[kind])
     }
-    for (const { kind, before: end, bundles } of applications) {
-      for (const bundle of bundles) await policy.noteDropped(kind, end, bundle)
+    for (const { kind, before: end, bundleIdentifier } of applications) {
+      await policy.noteDropped(kind, end, bundleIdentifier)
     }
   })
-}
-
-/** The logs that are dropped before their counts. */
-function droppedWithoutCounts({ before, applications }: Expiry, expired: Expired): Dropped[] {
-  const { logs, counts } = before
-  const areMonths = expired.logs.length > 0 && logs?.getTime() !== counts?.getTime()
-  const all = areMonths && logs !== undefined ? [{ before: logs }] : []
-  const isOfApplications = expired.applications.some(({ kind }) => kind === 'logs')
-  return isOfApplications ? [...all, ...applications.filter(({ kind }) => kind === 'logs')] : all
 }
