@@ -27,7 +27,6 @@ export * from './api-keys/used-today.ts'
 export { journalActions, type JournalAction } from './journal/actions.ts'
 export { createWaitingEntries, type JournalEntry } from './journal/journal.ts'
 export { createPolicyStore, suppressedMax } from './policy/store.ts'
-export type { StoredPolicy } from './policy/stored-policy.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export * from './rules/compile.ts'
 export {

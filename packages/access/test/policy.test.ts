@@ -40,6 +40,8 @@ const sender = (fields: object = {}) => ({
 
 const drop = (event: string) => ({ action: 'drop', match: { event } }) as const
 const retentionKey = '{intake}:retention'
+const nowMs = Date.parse('2026-11-23T12:00:00Z')
+const dayBefore = (days: number) => new Date(nowMs - days * dayMs)
 
 /** Makes directories read the policy again. */
 const revise = () => redis.set('{intake}:policy:revision', randomUUID())
@@ -48,7 +50,7 @@ t.test('a Redis that has lost its data is not a policy', async (t) => {
   const uses: (() => Promise<unknown>)[] = [
     () => store.load(),
     () => store.suppress({ kind: 'user', id: 'user-1' }),
-    () => store.setRetention('logs', 90),
+    () => store.noteDropped('logs', dayBefore(90)),
     () => store.addRule(drop('noise'), 'a'),
     () => store.removeRule('rule_000000000000'),
   ]
@@ -59,7 +61,7 @@ t.test('a Redis that has lost its data is not a policy', async (t) => {
 
 t.test('a gateway learns whom it must not store, and for how long', async (t) => {
   await claimInstallation(redis, randomUUID())
-  const policy = watch(t)
+  const policy = watch(t, { wallMs: () => nowMs })
   t.notOk(policy.isLoaded())
   await until('it is loaded', () => policy.isLoaded())
   t.notOk(policy.isSuppressed(sender()))
@@ -68,7 +70,7 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
   const device = randomUUID()
   t.ok(await store.suppress({ kind: 'user', id: 'user-1', bundleIdentifier: 'com.example.app' }))
   t.ok(await store.suppress({ kind: 'device', id: device }))
-  await store.setRetention('feedback', 90)
+  await store.noteDropped('feedback', dayBefore(90))
   await until('it knows', () => policy.retentionMs('feedback', 'com.example.app') !== undefined)
   await until('it knows the senders', () => policy.isSuppressed(sender({ device_uuid: device })))
   t.ok(policy.isSuppressed(sender()))
@@ -80,69 +82,27 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
 
   t.ok(await store.unsuppress({ kind: 'device', id: device }))
   t.notOk(await store.unsuppress({ kind: 'device', id: device }))
-  await store.setRetention('feedback', undefined)
-  await until(
-    'it has forgotten',
-    () => policy.retentionMs('feedback', 'com.example.app') === undefined,
-  )
   await until(
     'it has forgotten',
     () => !policy.isSuppressed(sender({ device_uuid: device, unique_user_id: 'x' })),
   )
 })
 
-t.test('what was dropped is refused, even when the period becomes longer', async (t) => {
-  const nowMs = Date.parse('2026-11-23T00:00:00Z')
+t.test('what was dropped of all applications or of one is refused for good', async (t) => {
   const policy = watch(t, { wallMs: () => nowMs })
-  await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
-  await until('it knows', () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs)
-  await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
-  t.equal(
-    (await store.load())!.retention.logs.droppedUntilMs,
-    nowMs - 22 * dayMs,
-    'it never moves back',
-  )
-  await store.setRetention('logs', 7)
-  await until(
-    'it knows the shorter one',
-    () => policy.retentionMs('logs', 'com.example.app') === 7 * dayMs,
-  )
-  await store.setRetention('logs', undefined)
-  await until(
-    'it is longer again',
-    () => policy.retentionMs('logs', 'com.example.app') === 22 * dayMs,
-  )
-  t.equal(policy.retentionMs('feedback', 'com.example.app'), undefined)
-})
-
-t.test('an application can have a shorter period, also if it is longer again', async (t) => {
-  const nowMs = Date.parse('2026-11-23T12:00:00Z')
-  const policy = watch(t, { wallMs: () => nowMs, onUnreadable: () => {} })
-  const days = (bundle: string) => (policy.retentionMs('feedback', bundle) ?? Infinity) / dayMs
-  // A name that looks like a field of another application.
+  const days = (bundle: string) => (policy.retentionMs('logs', bundle) ?? Infinity) / dayMs
+  t.ok(await store.noteDropped('logs', dayBefore(22)))
+  await until('it knows', () => days('com.example.app') === 22)
+  t.notOk(await store.noteDropped('logs', dayBefore(25)))
+  t.equal((await store.load())!.droppedUntilMs.logs.get(''), nowMs - 22 * dayMs, 'never back')
   for (const bundle of ['com.example.app', 'dropped-until:com.example.app']) {
-    await store.setRetention('feedback', 7, bundle)
+    t.ok(await store.noteDropped('logs', dayBefore(7), bundle))
     await until('it knows', () => days(bundle) === 7)
-    t.equal(days('com.example.other'), Infinity)
-    await store.noteDropped('feedback', new Date('2026-11-16T00:00:00Z'), bundle)
-    await store.setRetention('feedback', undefined, bundle)
-    await until('it is longer again', () => days(bundle) === 7.5)
+    t.equal(days('com.example.other'), 22)
   }
-  await store.setRetention('feedback', 30, 'com.example.other')
-  await until('it knows', () => days('com.example.other') === 30)
-  await store.setRetention('feedback', 20)
-  await until('the general one is shorter', () => days('com.example.other') === 20)
-  await store.setRetention('feedback', undefined)
-  const field = 'feedback:dropped-until:com.example.other'
-  await redis.hset(retentionKey, field, 'none')
-  const unreadable: string[][] = []
-  const other = await watchLoaded(t, {
-    onUnreadable: (names) => unreadable.push(names),
-    wallMs: () => nowMs,
-  })
-  t.equal(other.retentionMs('feedback', 'com.example.other'), dayMs / 2, 'the current day remains')
-  t.same(unreadable, [[`the field ${field} of {intake}:retention`]])
-  await redis.hdel(retentionKey, field)
+  await store.noteDropped('logs', dayBefore(5))
+  await until('more was dropped of all', () => days('com.example.app') === 5)
+  t.equal(policy.retentionMs('feedback', 'com.example.app'), 90 * dayMs)
 })
 
 t.test('a policy that has not changed is not read again', async (t) => {
@@ -152,8 +112,7 @@ t.test('a policy that has not changed is not read again', async (t) => {
   const changes = [
     () => store.suppress(device),
     () => store.unsuppress(device),
-    () => store.setRetention('logs', 30),
-    () => store.setRetention('logs', undefined),
+    () => store.noteDropped('logs', dayBefore(4)),
     () => store.addRule(drop('noise'), 'ana'),
     async () => store.removeRule((await store.load())!.rules[0]!.id),
   ]
@@ -224,46 +183,34 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
   await redis.del('{intake}:suppressed')
 })
 
-t.test('a period that cannot be read is none; what was dropped is still refused', async (t) => {
-  const nowMs = Date.parse('2026-11-23T00:00:00Z')
-  const damaged = ['', 'ninety', '90d', '-5', '1e3', 'null', '{}', ' 7', '9'.repeat(16)]
-  for (const value of damaged) {
-    await redis.hset(retentionKey, { logs: value, feedback: '7', shape: 'of a later version' })
-    await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
+t.test('what was dropped is none if it cannot be read, until it is written anew', async (t) => {
+  const fields = ['logs:dropped-until', 'logs:dropped-until:com.example.app']
+  const read = async () => {
     await revise()
     const names: string[][] = []
     const policy = await watchLoaded(t, {
       wallMs: () => nowMs,
       onUnreadable: (found) => names.push(found),
     })
-    t.equal(policy.retentionMs('logs', 'com.example.app'), 22 * dayMs, value)
-    t.equal(policy.retentionMs('feedback', 'com.example.app'), 7 * dayMs, 'the other is not harmed')
-    t.same(names, [['the field logs of {intake}:retention']])
-    policy.close()
-  }
-})
-
-t.test('if it cannot be read what was dropped, all that can have been is refused', async (t) => {
-  const nowMs = Date.parse('2026-11-23T06:00:00Z')
-  for (const value of ['', 'never', '-1', '1e99', '[]', '9'.repeat(15), '9'.repeat(40)]) {
-    await redis.hset(retentionKey, { logs: '0', 'logs:dropped-until': value })
-    await revise()
-    const policy = await watchLoaded(t, { wallMs: () => nowMs, onUnreadable: () => {} })
-    t.equal(
-      policy.retentionMs('logs', 'com.example.app'),
-      22.25 * dayMs,
-      'from the beginning of the month',
+    const [logs, feedback] = (['logs', 'feedback'] as const).map((kind) =>
+      policy.retentionMs(kind, 'com.example.app'),
     )
     policy.close()
+    t.equal(feedback, 90 * dayMs, 'the other is not harmed')
+    return { logs, names: names.flat() }
   }
-  const dropped = new Date('2026-10-01T00:00:00Z')
-  await redis.hset(retentionKey, 'logs:dropped-until', 'damaged')
-  await store.noteDropped('logs', dropped)
-  t.equal(
-    (await store.load())!.retention.logs.droppedUntilMs,
-    dropped.getTime(),
-    'it is written anew',
-  )
+  await redis.hset(retentionKey, { logs: '90', 'logs:days:a': 'of an earlier version', shape: 'x' })
+  for (const value of ['', 'never', '-1', '1e99', '[]', ' 7', '9'.repeat(40)]) {
+    await redis.hset(retentionKey, Object.fromEntries(fields.map((field) => [field, value])))
+    const names = fields.map((field) => `the field ${field} of ${retentionKey}`)
+    t.same(await read(), { logs: undefined, names }, value)
+  }
+  for (const bundle of [undefined, 'com.example.app']) {
+    await store.noteDropped('logs', dayBefore(3), bundle)
+  }
+  t.same(await read(), { logs: 3 * dayMs, names: [] })
+  await redis.hset(retentionKey, 'logs:dropped-until', '9'.repeat(15))
+  t.same(await read(), { logs: dayMs / 2, names: [] }, 'the current day is never dropped')
 })
 
 t.test('a suppressed sender remains suppressed, even if entries are damaged', async (t) => {

@@ -22,13 +22,16 @@ t.test('entries that cannot be read are named, without their content', async (t)
   const [field] = await redis.hkeys(keysKey)
   await redis.hset(keysKey, field!, JSON.stringify({ ...key, expiresAt: 'SECRET' }))
   await redis.hset(keysKey, 'another-field', 'SECRET')
-  await redis.hset('{intake}:retention', { logs: 'SECRET', feedback: '90' })
+  await redis.hset('{intake}:retention', 'logs:dropped-until', 'SECRET')
   const found = await findings()
   const sorted = found.toSorted((one, other) => one.detail.localeCompare(other.detail))
   t.match(sorted, [
     { state: 'degraded', detail: new RegExp(key.id, 'i') },
     { state: 'degraded', detail: /another-… of \{intake\}:api-keys cannot be read/ },
-    { state: 'degraded', detail: /the field logs of \{intake\}:retention cannot be read/i },
+    {
+      state: 'degraded',
+      detail: /the field logs:dropped-until of \{intake\}:retention cannot be read/i,
+    },
   ])
   t.notMatch(JSON.stringify(found), 'SECRET')
 })

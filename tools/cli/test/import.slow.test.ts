@@ -165,7 +165,7 @@ t.test('while workers postpone what waits, nothing more is added', async (t) => 
 })
 
 t.test('rejected lines have reasons, and the rest is imported', async (t) => {
-  await intake(['retention', 'set', 'logs', '300d', '--bundle', bundle])
+  await policy.noteDropped('logs', new Date(timeOf(300)), bundle)
   await policy.suppress({ kind: 'user', id: 'erased' })
   await intake(['rules', 'add', 'drop', '--bundle', bundle, '--event', 'noise'])
   const good = (fields: object = {}) => ({ ...posthog[1], uuid: randomUUID(), ...fields })

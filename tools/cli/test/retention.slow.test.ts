@@ -14,7 +14,7 @@ import {
   startServices,
   user,
   uuidV7,
-  withoutPause,
+  waitForNoGateway,
 } from './services.ts'
 
 const started = await startServices(t)
@@ -24,8 +24,10 @@ const policy = createPolicyStore({ redis: keys })
 
 const at = (time: string) => ({ id: uuidV7(time), time })
 const apply = (now: string | number) => applyRetention(services, { now: new Date(now) })
+waitForNoGateway(t)
 const set = async (kind: string, period: string, ...more: string[]) =>
   (await intake(['retention', 'set', kind, period, ...more])).stdout
+const droppedUntil = async (bundle = '') => (await policy.load())!.droppedUntilMs.logs.get(bundle)
 const rowsOf = (table: string, bundle?: string) =>
   number(
     `count() AS n FROM intake.${table}${bundle ? ` WHERE bundle_identifier = '${bundle}'` : ''}`,
@@ -53,8 +55,7 @@ t.test('nothing is dropped by default', async (t) => {
 })
 
 t.test('whole months are dropped when their last moment is too old', async (t) => {
-  t.equal(await set('logs', '90d'), 'logs\t90d\n')
-  t.equal((await policy.load())!.retention.logs.days, 90, 'gateways know it at once')
+  t.match(await set('logs', '90d'), /^logs\t90d$/m)
   const times = ['06-30T23:59:59.999', '07-01T00:00:00.000', '07-31T23:59:59.999']
   await insert(
     'logs',
@@ -65,13 +66,10 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.equal(await rowsOf('logs'), 2, 'a month is kept whole until it is over')
   t.match(await apply(end + days90), { logs: ['202607'] })
   t.equal(await rowsOf('logs_raw'), 0)
-  t.equal(
-    (await policy.load())!.retention.logs.droppedUntilMs,
-    end,
-    'gateways refuse what may come back',
-  )
+  t.equal(await droppedUntil(), end, 'gateways refuse what may come back')
   await set('logs', 'never')
-  t.match((await policy.load())!.retention.logs, { days: undefined, droppedUntilMs: end })
+  await apply(end + days90)
+  t.equal(await droppedUntil(), end)
   await set('logs', '90d')
 })
 
@@ -109,7 +107,7 @@ t.test(
     t.ok(found.dryRun && found.feedback.includes('202607'), dry.stdout)
     t.match(await intake(['retention', 'apply', '--dry-run']), {
       code: 0,
-      stdout: /feedback\tmonths to drop: 202606 202607.*to delete; nothing is dropped\n$/s,
+      stdout: /^To drop; nothing.*\nfeedback\tmonths: 202606 202607\n/s,
     })
     t.equal(await rowsOf('feedback'), 2)
     t.same(await objects.get(old), picture)
@@ -145,8 +143,8 @@ t.test('dead letters are deleted by the time of their failure', async (t) => {
 t.test('counts outlive their rows, and no recount changes them', async (t) => {
   await set('feedback', 'never')
   t.match(await intake(['retention', 'show']), { stdout: /counts\t90d/ }, 'by default not')
-  t.equal(await set('counts', '60d'), 'counts\t90d\n')
-  t.equal(await set('counts', '1095d'), 'counts\t1095d\n')
+  t.match(await set('counts', '60d'), /^counts\t90d$/m)
+  t.match(await set('counts', '1095d'), /^counts\t1095d$/m)
   const bundle_identifier = 'com.example.trends'
   const row = (time: string, fields: object = {}) =>
     logRow({ ...at(time), bundle_identifier, received_at: time, ...fields })
@@ -208,10 +206,8 @@ t.test('an application with a shorter period loses its rows by days, others do n
   const long = 'com.example.long'
   for (const kind of ['logs', 'feedback']) {
     const stdout = await set(kind, '30d', '--bundle', bundle_identifier)
-    t.equal(stdout, `${kind}\t30d\t${bundle_identifier}\n`)
+    t.match(stdout, `\n${kind}\t30d\t${bundle_identifier}\n`)
   }
-  const known = (await policy.load())!
-  t.equal(known.retention.logs.applications.get(bundle_identifier)?.days, 30, 'gateways know it')
   const now = '2026-11-20T10:00:00.000Z'
   const [old, kept] = ['2026-10-20T23:59:59.999Z', '2026-10-21T00:00:00.000Z']
   const received_at = '2026-11-14T12:00:00.000Z'
@@ -238,7 +234,7 @@ t.test('an application with a shorter period loses its rows by days, others do n
   const pictures = [await addFeedback(old), await addFeedback(kept), await addFeedback(old, long)]
   await recount('2026-11-15T00:00:00.000Z')
   const dry = await intake(['retention', 'apply', '--dry-run'])
-  t.match(dry.stdout, /^feedback\tto delete: 4 rows of 202610\tcom.example.short$/m)
+  t.match(dry.stdout, /^To drop[^]*^feedback\t\d rows of 202610\tcom.example.short$/m)
 
   t.match(await apply(now), {
     logs: [],
@@ -258,11 +254,8 @@ t.test('an application with a shorter period loses its rows by days, others do n
   const left = await Promise.all(pictures.map((key) => objects.get(key)))
   t.same(left, [undefined, picture, picture])
   t.equal(await eventsOf(bundle_identifier), 2, 'its counts are kept')
-  t.equal(
-    (await policy.load())!.retention.logs.applications.get(bundle_identifier)?.droppedUntilMs,
-    Date.parse(kept),
-    'gateways refuse what may come back',
-  )
+  const until = await droppedUntil(bundle_identifier)
+  t.equal(until, Date.parse(kept), 'gateways refuse what may come back')
   t.same((await apply(now)).applications, [], 'nothing is left to do')
 
   t.match(JSON.parse((await intake(['retention', 'show', '--json'])).stdout), {
@@ -294,15 +287,8 @@ t.test('an erased dead letter leaves no tombstone where an application is droppe
   )
 })
 
-t.test('what differs from ClickHouse is corrected, and wrong usage is refused', async (t) => {
+t.test('wrong usage is refused, and an application loses its period', async (t) => {
   const bundle = ['--bundle', 'com.example.short']
-  await policy.setRetention('logs', 5, 'com.example.gone')
-  await policy.setRetention('logs', undefined, 'com.example.short')
-  await withoutPause(t, () => apply('2026-11-20T10:00:00.000Z'))
-  const logs = (await policy.load())!.retention.logs.applications
-  t.equal(logs.get('com.example.gone')?.days, undefined)
-  t.equal(logs.get('com.example.short')?.days, 30)
-
   for (const [args, stderr] of [
     [['logs', '90d', ...bundle], /must be shorter than the general one \(90d\)/],
     [['logs', 'never', ...bundle], /must be shorter/],
@@ -314,12 +300,8 @@ t.test('what differs from ClickHouse is corrected, and wrong usage is refused', 
   ] as const) {
     t.match(await intake(['retention', 'set', ...args]), { code: 1, stderr })
   }
-  for (const kind of ['logs', 'feedback']) t.not(await set(kind, 'general', ...bundle), '')
+  for (const kind of ['logs', 'feedback']) t.match(await set(kind, 'general', ...bundle), 'counts')
   t.notMatch((await intake(['retention', 'show'])).stdout, 'com.example.short')
-  t.equal(
-    (await policy.load())!.retention.logs.applications.get('com.example.short')?.days,
-    undefined,
-  )
 })
 
 t.test('a wrong clock of this machine drops nothing', async (t) => {

@@ -70,6 +70,13 @@ export function startIntake(t: Test, args: string[], env: Record<string, string>
   return { child, exited, notes }
 }
 
+/** Without gateways, nothing has to wait until they know a change. */
+export function waitForNoGateway(t: Test): void {
+  const { setTimeout } = systemClock
+  systemClock.setTimeout = (run, ms) => setTimeout(run, ms === 45_000 ? 0 : ms)
+  t.teardown(() => (systemClock.setTimeout = setTimeout))
+}
+
 /** Runs `work`, which must wait once until gateways know a change. That wait ends at once. */
 export async function withoutPause<T>(t: Test, work: () => Promise<T>): Promise<T> {
   const { setTimeout } = systemClock

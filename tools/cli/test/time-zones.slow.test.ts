@@ -4,7 +4,7 @@ import { dayMs } from '@intake/contract'
 import { listDeadLetters } from '@intake/records'
 import { isoTime } from '@intake/clickhouse'
 import { applyRetention } from '../src/retention/apply-retention.ts'
-import { logRow, startServices, uuidV7 } from './services.ts'
+import { logRow, startServices, uuidV7, waitForNoGateway } from './services.ts'
 
 const minuteMs = 60_000
 
@@ -19,6 +19,7 @@ t.teardown(() => {
   else process.env['TZ'] = machineBefore
 })
 const services = await startServices(t, { timeZone: serverZone })
+waitForNoGateway(t)
 const { clickhouse, insert, intake, keys, objects, reject } = services
 
 t.test(`the machine is in ${machineZone}, the server in ${serverZone}`, async (t) => {

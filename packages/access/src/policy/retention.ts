@@ -4,74 +4,47 @@ import { changeHash } from '../change.ts'
 
 export const retentionKey = '{intake}:retention'
 
-export interface Retention {
-  /** Undefined: without limit, or of an application: the general period applies. */
-  days: number | undefined
-  /**
-   * Records before this moment, in ms since 1970, may have been dropped. If it cannot be read it is
-   * Infinity: then all before the current month count as dropped, of an application all before the
-   * current day.
-   */
-  droppedUntilMs: number
+/** The moments, in ms since 1970, before which records have been dropped. */
+export type DroppedUntilMs = Record<
+  RecordKind,
+  /** By the identifier of the application; empty: of all. */
+  ReadonlyMap<string, number>
+>
+
+/** Other fields are of earlier versions, which also stored periods. */
+const fieldForm = /^(logs|feedback):dropped-until(?:$|:)([^]*)$/
+
+/** Resolves to whether the moment is later than the stored one; otherwise it is ignored. */
+export async function storeDropped(
+  redis: Redis,
+  kind: RecordKind,
+  until: Date,
+  bundle?: string,
+): Promise<boolean> {
+  const field = [kind, 'dropped-until', ...(bundle === undefined ? [] : [bundle])].join(':')
+  const hash = { key: retentionKey, isForGateways: true }
+  return (await changeHash(redis, { hash, script, args: [field, until.getTime()] })) === 1
 }
 
-export interface KindRetention extends Retention {
-  /** Those whose records are or were kept for a shorter period, by identifier. */
-  applications: ReadonlyMap<string, Retention>
-}
-
-const daysField = (kind: RecordKind, bundle?: string) =>
-  bundle === undefined ? kind : `${kind}:days:${bundle}`
-const droppedField = (kind: RecordKind, bundle?: string) =>
-  `${kind}:dropped-until${bundle === undefined ? '' : `:${bundle}`}`
-const applicationField = /^(logs|feedback):(?:days|dropped-until):([^]+)$/
-
-const hash = { key: retentionKey, isForGateways: true }
-
-export const storeRetention = (redis: Redis, kind: RecordKind, days = 0, bundle?: string) =>
-  changeHash(redis, { hash, script: setScript, args: [daysField(kind, bundle), days] })
-
-const setScript = `
-announce()
-return redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
-
-export const storeDropped = (redis: Redis, kind: RecordKind, until: Date, bundle?: string) =>
-  changeHash(redis, {
-    hash,
-    script: dropScript,
-    args: [droppedField(kind, bundle), until.getTime()],
-  })
-
-/** An earlier moment than the stored one is ignored; a stored value that cannot be read is replaced. */
-const dropScript = `
+/** A stored value that cannot be read is replaced. */
+const script = `
 local known = redis.call('HGET', KEYS[1], ARGV[3])
-if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[4]) then return 0 end
-${setScript}`
+if known and #known <= 15 and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[4]) then return 0 end
+announce()
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])
+return 1`
 
-/** @param onUnreadable called with the name of a field that cannot be read */
-export function parseRetention(
-  stored: ReadonlyMap<string, string>,
+/** @param onUnreadable called with the name of a field that cannot be read; it counts as none */
+export function parseDropped(
+  stored: Iterable<[field: string, text: string]>,
   onUnreadable: (field: string) => void,
-): Record<RecordKind, KindRetention> {
-  const numberOf = (field: string): number | undefined => {
-    const text = stored.get(field) ?? '0'
-    if (/^\d{1,15}$/.test(text)) return Number(text)
-    onUnreadable(field)
-    return undefined
+): DroppedUntilMs {
+  const dropped = { logs: new Map<string, number>(), feedback: new Map<string, number>() }
+  for (const [field, text] of stored) {
+    const [, kind, bundle = ''] = fieldForm.exec(field) ?? []
+    if (kind === undefined) continue
+    if (/^\d{1,15}$/.test(text)) dropped[kind as RecordKind].set(bundle, Number(text))
+    else onUnreadable(field)
   }
-  // Unlimited if it cannot be read. Even then, `dropped-until` keeps gateways from storing repeats
-  // of dropped records.
-  const read = (kind: RecordKind, bundle?: string): Retention => ({
-    days: numberOf(daysField(kind, bundle)) || undefined,
-    droppedUntilMs: numberOf(droppedField(kind, bundle)) ?? Infinity,
-  })
-  const readKind = (kind: RecordKind): KindRetention => {
-    const applications = new Map<string, Retention>()
-    for (const field of stored.keys()) {
-      const [, found, bundle = ''] = applicationField.exec(field) ?? []
-      if (found === kind && !applications.has(bundle)) applications.set(bundle, read(kind, bundle))
-    }
-    return { ...read(kind), applications }
-  }
-  return { logs: readKind('logs'), feedback: readKind('feedback') }
+  return dropped
 }

@@ -3,7 +3,7 @@ import type { Redis } from '@intake/redis'
 import { addField, removeField } from '../change.ts'
 import { addEntry, removeEntry } from '../entries.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
-import { storeDropped, storeRetention } from './retention.ts'
+import { storeDropped } from './retention.ts'
 import { readSubjectKey, requireInstallation, rulesKey, secretField } from './secret.ts'
 import { readPolicy } from './stored-policy.ts'
 import { suppressedKey, suppressionHash, type Suppression } from './suppression.ts'
@@ -17,8 +17,8 @@ const rules = { key: rulesKey, isForGateways: true }
 export type PolicyStore = ReturnType<typeof createPolicyStore>
 
 /**
- * An operator's decisions, in Redis, where gateways read them: whom they suppress, how long records
- * are kept, and which rules apply. Every method rejects if Redis has lost its data.
+ * An operator's decisions, in Redis, where gateways read them: whom they suppress, what was
+ * dropped, and which rules apply. Every method rejects if Redis has lost its data.
  *
  * @param options.who who makes the changes, for the journal
  */
@@ -56,20 +56,14 @@ export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: str
       return removeField(redis, { hash: suppressed, field, entry })
     },
 
-    /** Undefined: without limit, or of an application: as the general period. */
-    async setRetention(kind: RecordKind, days: number | undefined, bundleIdentifier?: string) {
-      await requireInstallation(redis)
-      await storeRetention(redis, kind, days, bundleIdentifier)
-    },
-
     /**
-     * Notes that records before `until`, of all applications or of one, have been dropped. Otherwise
-     * gateways would store their repeats after the retention period was lengthened, and dropped
-     * records would reappear.
+     * Notes that records before `until`, of all applications or of one, are dropped. Otherwise
+     * gateways would store their repeats, and dropped records would reappear. Resolves to whether
+     * gateways have to learn it.
      */
     async noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string) {
       await requireInstallation(redis)
-      await storeDropped(redis, kind, until, bundleIdentifier)
+      return storeDropped(redis, kind, until, bundleIdentifier)
     },
 
     /** Adds a valid rule; resolves to undefined when there are `rulesMax`. */

@@ -1,14 +1,13 @@
-import type { RecordKind } from '@intake/contract'
 import { readInstallationHash, type Redis } from '@intake/redis'
 import { parseEntries } from '../entries.ts'
 import { readRevision } from '../revision.ts'
 import { parseRule, type Rule } from '../rules/rule.ts'
-import { parseRetention, retentionKey, type KindRetention } from './retention.ts'
+import { parseDropped, retentionKey, type DroppedUntilMs } from './retention.ts'
 import { rulesKey, secretField } from './secret.ts'
 import { suppressedKey } from './suppression.ts'
 
 export interface StoredPolicy {
-  retention: Record<RecordKind, KindRetention>
+  droppedUntilMs: DroppedUntilMs
   /** Changes with each change of the policy, and of the API keys. */
   revision: string
   /** Hashes of suppressed senders (suppression.ts). */
@@ -28,7 +27,7 @@ export async function readPolicy(redis: Redis, known?: string): Promise<StoredPo
   const revision = await readRevision(redis)
   if (revision === known) return undefined
   // If the policy changes after the revision was read, the next call reads it again.
-  const [senders, periods, entries] = await Promise.all([
+  const [senders, dropped, entries] = await Promise.all([
     readInstallationHash(redis, suppressedKey),
     readInstallationHash(redis, retentionKey),
     readInstallationHash(redis, rulesKey),
@@ -42,11 +41,11 @@ export async function readPolicy(redis: Redis, known?: string): Promise<StoredPo
   if (secret === undefined && suppressed.size > 0) {
     unreadable.push(`the field ${secretField} of ${rulesKey}`)
   }
-  const retention = parseRetention(new Map(periods), (field) =>
+  const droppedUntilMs = parseDropped(dropped, (field) =>
     unreadable.push(`the field ${field} of ${retentionKey}`),
   )
   return {
-    retention,
+    droppedUntilMs,
     revision,
     suppressed,
     rules,

@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto'
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
-import type { Retention } from './retention.ts'
 import type { PolicyStore } from './store.ts'
 import type { StoredPolicy } from './stored-policy.ts'
 import { deriveSubjectKey, suppressionHash, type Suppression } from './suppression.ts'
@@ -11,7 +10,7 @@ import { deriveSubjectKey, suppressionHash, type Suppression } from './suppressi
 export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
-  /** How long records are certainly kept, in ms since their `time`; undefined: without limit. */
+  /** Older records have been dropped, by `time`, in ms; undefined: none. */
   retentionMs(kind: RecordKind, bundleIdentifier: string): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
   isSuppressed(sender: {
@@ -24,25 +23,6 @@ export interface Policy {
 }
 
 const noRules = compileRules({ rules: [], secret: undefined })
-
-/** Retention drops only whole months, and never the current month. */
-function beginningOfMonth(atMs: number): number {
-  const at = new Date(atMs)
-  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
-}
-
-/** Retention of an application drops only whole days, and never the current day. */
-const beginningOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs
-
-/** @param latest returns the latest moment before which records can have been dropped */
-function keptMs(
-  { days = Infinity, droppedUntilMs }: Retention,
-  nowMs: number,
-  latest: (nowMs: number) => number,
-): number {
-  if (droppedUntilMs === 0) return days * dayMs
-  return Math.max(0, Math.min(days * dayMs, nowMs - Math.min(droppedUntilMs, latest(nowMs))))
-}
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
@@ -86,18 +66,12 @@ export function watchPolicy(options: {
   return {
     isLoaded: () => policy !== undefined,
     retentionMs(kind, bundleIdentifier) {
-      if (policy === undefined) return undefined
-      const general = policy.retention[kind]
-      const own = general.applications.get(bundleIdentifier)
-      if (general.days === undefined && general.droppedUntilMs === 0 && own === undefined) {
-        return undefined
-      }
+      const dropped = policy?.droppedUntilMs[kind]
+      const untilMs = Math.max(dropped?.get('') ?? 0, dropped?.get(bundleIdentifier) ?? 0)
+      if (untilMs === 0) return undefined
       const nowMs = wallMs()
-      const ms = Math.min(
-        keptMs(general, nowMs, beginningOfMonth),
-        own === undefined ? Infinity : keptMs(own, nowMs, beginningOfDay),
-      )
-      return ms === Infinity ? undefined : ms
+      // The current day is never dropped, whatever was noted.
+      return nowMs - Math.min(untilMs, Math.floor(nowMs / dayMs) * dayMs)
     },
     isSuppressed(sender) {
       const [key, suppressed] = [subjectKey, policy?.suppressed]

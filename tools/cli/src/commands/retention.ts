@@ -1,3 +1,4 @@
+import type { ClickHouse } from '@intake/clickhouse'
 import { quantity } from '@intake/runtime'
 import {
   findExpired,
@@ -7,26 +8,26 @@ import {
   retentionKinds,
   writePeriod,
   type Expired,
+  type Periods,
   type RetentionKind,
-  type Services,
 } from '@intake/records'
 import { primaryOf } from '@intake/redis'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
-import { correctPolicy } from '../retention/correct-policy.ts'
 import { noteChange } from '../journal.ts'
 import { wholeBundle } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { print, printJson, printRow } from '../print.ts'
+import { withRedis } from '../with-redis.ts'
 
 const daysMax = 36_500
 
 const guide = `
 Records are dropped by whole months, once all of the month is older than the period; dead letters are dropped one by
-one. Gateways refuse ids that are older, because their records may have been dropped.
+one. Gateways refuse ids of what was dropped.
 Counts (intake.hours, intake.catalogue) are kept as long as logs, or longer: then they have no devices and no examples.
 --bundle keeps the logs or feedback of one application for a shorter time. They are dropped by days; general: no longer.`
 
@@ -41,7 +42,7 @@ export function define(retention: Command): void {
     .description('keep records for this long; nothing is dropped until intake retention apply')
     .addHelpText('after', guide)
     .action((kind: RetentionKind, period: Period, { bundle }: { bundle?: string }) =>
-      withServices((services) => set(services, { kind, bundle, period })),
+      withClickHouse((clickhouse) => set(clickhouse, { kind, bundle, period })),
     )
 
   retention
@@ -59,8 +60,7 @@ export function define(retention: Command): void {
           }))
           return printJson({ ...Object.fromEntries(entries), applications: own })
         }
-        for (const kind of retentionKinds) printPeriod(kind, general[kind])
-        for (const one of applications) printPeriod(one.kind, one.days, one.bundleIdentifier)
+        printPeriods({ general, applications })
       }),
     )
 
@@ -79,39 +79,31 @@ export function define(retention: Command): void {
           ? await findExpired(clickhouse, await readExpiry(clickhouse, now))
           : await applyRetention(services, { now, progress: createProgress() })
         if (json) return printJson({ dryRun, ...report })
-        printReport(report, dryRun)
+        print(dryRun ? 'To drop; nothing is dropped yet:' : 'Dropped:')
+        printReport(report)
       }),
     )
 }
 
-function printReport(report: Expired & { objects?: number }, dryRun: boolean): void {
+function printReport(report: Expired & { objects?: number }): void {
   const { applications, deadLetters, objects = 0 } = report
-  for (const kind of monthlyKinds) {
-    const months = report[kind].join(' ') || 'none'
-    print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
-  }
+  for (const kind of monthlyKinds) print(`${kind}\tmonths: ${report[kind].join(' ') || 'none'}`)
   for (const { kind, bundleIdentifier, month, rows } of applications) {
-    const what = `${dryRun ? 'to delete' : 'deleted'}: ${quantity(rows, 'row')} of ${month}`
-    printRow([kind, what, bundleIdentifier])
+    printRow([kind, `${quantity(rows, 'row')} of ${month}`, bundleIdentifier])
   }
-  const letters = quantity(deadLetters, 'dead letter')
-  print(
-    dryRun
-      ? `${letters} to delete; nothing is dropped`
-      : `${quantity(objects, 'object')}, ${letters} deleted`,
-  )
+  print(`${quantity(objects, 'object')}, ${quantity(deadLetters, 'dead letter')}`)
 }
 
 /** A number of days, or for an application `general`. */
 type Period = number | 'never' | 'general'
 
 async function set(
-  { clickhouse, redis }: Services,
+  clickhouse: ClickHouse,
   choice: { kind: RetentionKind; bundle: string | undefined; period: Period },
 ): Promise<void> {
   const { kind, bundle, period } = choice
   const days = typeof period === 'number' ? period : undefined
-  const { general, applications } = await readPeriods(clickhouse)
+  const { general } = await readPeriods(clickhouse)
   if (bundle === undefined) {
     if (period === 'general') throw new UsageError('general is for one application: add --bundle.')
   } else if (kind !== 'logs' && kind !== 'feedback')
@@ -122,15 +114,10 @@ async function set(
         'general removes it.',
     )
   }
-  const own = applications.find((one) => one.kind === kind && one.bundleIdentifier === bundle)
-  const before = (bundle === undefined ? general[kind] : own?.days) ?? null
-  const detail = { ...(bundle !== undefined && { bundle }), before, after: days ?? null }
-  await noteChange(redis, { action: 'retention-set', subject: kind, detail })
-  // ClickHouse first: its retention is the valid one.
+  const detail = { ...(bundle !== undefined && { bundle }), after: days ?? null }
+  await withRedis((redis) => noteChange(redis, { action: 'retention-set', subject: kind, detail }))
   await writePeriod(clickhouse, { kind, bundleIdentifier: bundle, days })
-  await correctPolicy({ clickhouse, redis })
-  const { [kind]: valid } = (await readPeriods(clickhouse)).general
-  printPeriod(kind, bundle === undefined ? valid : (days ?? valid), bundle)
+  printPeriods(await readPeriods(clickhouse))
 }
 
 function parsePeriod(text: string): Period {
@@ -142,5 +129,7 @@ function parsePeriod(text: string): Period {
 
 const describe = (days: number | undefined) => (days === undefined ? 'never dropped' : `${days}d`)
 
-const printPeriod = (kind: RetentionKind, days: number | undefined, bundle?: string) =>
-  printRow([kind, describe(days), ...(bundle === undefined ? [] : [bundle])])
+function printPeriods({ general, applications }: Periods): void {
+  for (const kind of retentionKinds) printRow([kind, describe(general[kind])])
+  for (const one of applications) printRow([one.kind, describe(one.days), one.bundleIdentifier])
+}

@@ -6,7 +6,6 @@ import {
   readInstallation,
   type ClickHouseFacts,
 } from '@intake/schema'
-import { readPeriods, type Periods } from '@intake/records'
 import { keptFreeBytes } from '@intake/runtime'
 import { bytes } from '../status/units.ts'
 import { finding, findingIf, type Finding } from './finding.ts'
@@ -17,8 +16,6 @@ export interface ClickHouseExamination {
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
         /** Null if there is none; undefined if tables or views differ from this version. */
         installation: string | null | undefined
-        /** Undefined like `installation`. */
-        periods: Periods | undefined
         /** How far its clock is ahead of this machine's, within the error of the measurement. */
         aheadMs: { min: number; max: number }
       })
@@ -38,13 +35,12 @@ export async function examineClickHouse(
       const facts = await inspectClickHouse(clickhouse)
       const isComplete = facts.schemaDifferences.length === 0
       const installation = isComplete ? await readInstallation(clickhouse) : undefined
-      const periods = isComplete ? await readPeriods(clickhouse) : undefined
       const sentAt = Date.now()
       const wallMs = await readClickHouseClock(clickhouse)
       const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
       return {
         findings: findClickHouseProblems(facts, options),
-        facts: { ...facts, installation, periods, aheadMs },
+        facts: { ...facts, installation, aheadMs },
       }
     })
   } catch (error) {

@@ -1,25 +1,22 @@
-import { createApiKeyStore, createPolicyStore, type StoredPolicy } from '@intake/access'
+import { createApiKeyStore, createPolicyStore } from '@intake/access'
 import { isDamaged, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const restore =
   'Restore Redis from a backup, or write the named entries again: docs/operations/redis-lost-its-data.md says how.'
 
-/** Reports only names, which reveal nothing. `policy` is undefined if it cannot be read. */
-export async function examineEntries(
-  redis: Redis,
-): Promise<{ findings: Finding[]; policy: StoredPolicy | undefined }> {
-  let policy: StoredPolicy | undefined
+/** Reports only names, which reveal nothing. */
+export async function examineEntries(redis: Redis): Promise<Finding[]> {
   const findings = await Promise.all([
     examine('the API keys', async () => [
       ...(await createApiKeyStore({ redis }).load()).unreadable.values(),
     ]),
-    examine('the policy', async () => {
-      policy = await createPolicyStore({ redis }).load()
-      return policy?.unreadable ?? []
-    }),
+    examine(
+      'the policy',
+      async () => (await createPolicyStore({ redis }).load())?.unreadable ?? [],
+    ),
   ])
-  return { findings: findings.flat(), policy }
+  return findings.flat()
 }
 
 async function examine(what: string, read: () => Promise<string[]>): Promise<Finding[]> {

@@ -1,13 +1,10 @@
-import type { StoredPolicy } from '@intake/access'
 import { limits } from '@intake/contract'
-import type { Periods } from '@intake/records'
 import { readBucket } from '../bucket.ts'
 import { examineBucket } from './bucket.ts'
 import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
-import { findDifferences } from '../retention/correct-policy.ts'
-import { degraded, finding, findingIf, type Finding } from './finding.ts'
+import { findingIf, type Finding } from './finding.ts'
 import { examineReader } from './reader.ts'
 import { examineRedis, type RedisExamination } from './redis.ts'
 
@@ -112,26 +109,7 @@ function compare(
   return [
     ...findClockProblems(clocks, { skewMaxMs: limits.clockSkewMaxMs }),
     ...findInstallationProblems(redis.installation, clickhouse.installation),
-    ...findRetentionProblems(redis.policy, clickhouse.periods),
   ]
-}
-
-/** Finds a retention that gateways do not know, for example because a command was killed. */
-function findRetentionProblems(
-  policy: StoredPolicy | undefined,
-  periods: Periods | undefined,
-): Finding[] {
-  if (policy === undefined || periods === undefined) return []
-  const kinds = new Set(findDifferences(policy, periods).map(({ kind }) => kind))
-  return [...kinds].map((kind) =>
-    degraded(
-      finding(
-        'configuration',
-        `gateways do not know the retention of ${kind} that ClickHouse has`,
-        'Run intake retention apply, which corrects Redis by it.',
-      ),
-    ),
-  )
 }
 
 /** A mark is null if there is none, and undefined if another finding says why it is not known. */

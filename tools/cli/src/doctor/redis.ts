@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import type { StoredPolicy } from '@intake/access'
 import { helpOf } from '@intake/health/problem-catalogue'
 import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import { findLostShards, readShards, shardPrefix } from '@intake/queue'
@@ -43,7 +42,7 @@ interface RedisExpectations {
 export interface RedisExamination {
   findings: Finding[]
   /** Undefined if Redis cannot be used. */
-  facts: (RedisInspection & { shards: number; policy: StoredPolicy | undefined }) | undefined
+  facts: (RedisInspection & { shards: number }) | undefined
 }
 
 /** Examines each server that holds keys of Intake, and the replicas. */
@@ -86,7 +85,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
   const { installation } = facts
   const [lost, entries, settings] =
     installation === null
-      ? [[], { findings: [], policy: undefined }, []]
+      ? [[], [], []]
       : await Promise.all([
           findLostShards(redis, installation, asked),
           examineEntries(redis),
@@ -107,10 +106,10 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
         `the Redis of the queue shards ${lost.join(', ')} holds nothing of this installation: it has lost its data`,
         'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
       ),
-      ...entries.findings,
+      ...entries,
       ...settings,
     ],
-    facts: { ...facts, shards: shards.length, policy: entries.policy },
+    facts: { ...facts, shards: shards.length },
   }
 }
 

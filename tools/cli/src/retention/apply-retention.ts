@@ -14,12 +14,10 @@ import { createPolicyStore } from '@intake/access'
 import { confirmChange } from '../confirm-change.ts'
 import { noteChange } from '../journal.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
-import { correctPolicy } from './correct-policy.ts'
 
 /**
  * Drops data that is older than its retention period. Resolves to a report of what was dropped,
- * which is also written to the journal of erasures. The retention in ClickHouse is the valid one:
- * the policy in Redis is corrected by it. An interrupted call is completed by the next one.
+ * which is also written to the journal of erasures. An interrupted call is completed by the next one.
  */
 export async function applyRetention(
   services: Services,
@@ -27,14 +25,13 @@ export async function applyRetention(
 ): Promise<Expired & { objects: number }> {
   const { clickhouse, redis } = services
   const { now, progress = () => {} } = options
-  if (await correctPolicy(services)) await untilGatewaysKnow(progress)
-
   const expiry = await readExpiry(clickhouse, now)
-  await noteDropped(services, expiry)
+  const isNew = await noteDropped(services, expiry)
   const expired = await findExpired(clickhouse, expiry)
   const { logs, feedback, counts, applications, deadLetters } = expired
   const found = [...logs, ...feedback, ...counts, ...applications].length + deadLetters
   if (found === 0) return { ...expired, objects: 0 }
+  if (isNew) await untilGatewaysKnow(progress)
   await noteChange(redis, { action: 'retention-applied', subject: '', detail: expired })
   const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
   const note = (report: Expired, finishedAt?: Date) =>
@@ -49,15 +46,18 @@ export async function applyRetention(
   return dropped
 }
 
-/** Gateways refuse repeats of what was dropped, even when a period becomes longer. */
-async function noteDropped({ redis }: Services, { before, applications }: Expiry): Promise<void> {
+/**
+ * Gateways refuse repeats of what was dropped, even when a period becomes longer. Resolves to
+ * whether they have to learn it.
+ */
+async function noteDropped({ redis }: Services, { before, applications }: Expiry) {
   const policy = createPolicyStore({ redis })
+  const all = kinds.map((kind) => ({ kind, before: before[kind], bundleIdentifier: undefined }))
+  let isNew = false
   await confirmChange(redis, async () => {
-    for (const kind of kinds) {
-      if (before[kind] !== undefined) await policy.noteDropped(kind, before[kind])
-    }
-    for (const { kind, before: end, bundleIdentifier } of applications) {
-      await policy.noteDropped(kind, end, bundleIdentifier)
+    for (const { kind, before: end, bundleIdentifier } of [...all, ...applications]) {
+      if (end && (await policy.noteDropped(kind, end, bundleIdentifier))) isNew = true
     }
   })
+  return isNew
 }
