@@ -25,7 +25,6 @@ const redis = {
 const clickhouse = {
   version: '26.3.1.1',
   schemaDifferences: [],
-  analystDifferences: [],
   settingViolations: [],
   disks: [{ name: 'default', freeBytes: 10, totalBytes: 100 }],
 }

@@ -1,5 +1,5 @@
 import { MigrationError, type ClickHouse } from '@intake/clickhouse'
-import { serverName, systemTable } from './names.ts'
+import { serverOf, systemTable } from './names.ts'
 import { addShards, parseShards, type Shards } from './shards.ts'
 import type { ClusterLayout } from './statements.ts'
 
@@ -73,7 +73,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   const { cluster } = clickhouse
   if (cluster === undefined) return []
   const servers = await clickhouse.query<{ server: string; tables: string[] }>(
-    `SELECT ${serverName} AS server,
+    `SELECT ${serverOf(clickhouse)} AS server,
        groupArrayIf(name, database = 'intake') AS tables
      FROM clusterAllReplicas('${cluster}', system.tables)
      WHERE database IN ('intake', 'system') GROUP BY server ORDER BY server`,

@@ -17,8 +17,9 @@ export const alterStored = (place: Place, table: string, change: string): string
 export const onEveryServer = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`
 
-/** SQL for the server that a row of `systemTable` comes from. */
-export const serverName = "concat(hostName(), ':', toString(tcpPort()))"
+/** SQL for the server that a row of `systemTable` comes from; without a cluster an empty text. */
+export const serverOf = ({ cluster }: Place): string =>
+  cluster === undefined ? "''" : "concat(hostName(), ':', toString(tcpPort()))"
 
 export const systemTable = (place: Place, name: string): string =>
   onEveryServer(place, `system.${name}`)

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
-import { serverName, systemTable } from '../cluster/names.ts'
+import { serverOf, systemTable } from '../cluster/names.ts'
 import { localName } from '../cluster/statements.ts'
 import type { Migration } from '../migrations/index.ts'
 
@@ -17,9 +17,8 @@ export interface Columns {
 const compact = (type: string) => type.replaceAll(/\s/g, '')
 
 export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
-  const server = clickhouse.cluster === undefined ? "''" : serverName
   const rows = await clickhouse.query<Columns>(
-    `SELECT ${server} AS server, table, mapFromArrays(groupArray(name), groupArray(type)) AS types
+    `SELECT ${serverOf(clickhouse)} AS server, table, mapFromArrays(groupArray(name), groupArray(type)) AS types
      FROM ${systemTable(clickhouse, 'columns')}
      WHERE database = 'intake' GROUP BY server, table ORDER BY server, table`,
   )
@@ -35,17 +34,16 @@ export async function describeQuery(
   return compactAll(rows.map(({ name, type }) => [name, type]))
 }
 
-/** `formatQuery` prints both in the same form, so different white space is no difference. */
-export async function isSameQuery(
+/** Returns a query in the form in which ClickHouse prints it, so white space is no difference. */
+export async function formatQuery(
   clickhouse: Pick<ClickHouse, 'query'>,
-  actual: string,
-  wanted: string,
-): Promise<boolean> {
-  const [row] = await clickhouse.query<{ same: 0 | 1 }>(
-    'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
-    { actual, wanted },
+  select: string,
+): Promise<string | undefined> {
+  const [row] = await clickhouse.query<{ formatted: string }>(
+    'SELECT formatQuery({select:String}) AS formatted',
+    { select },
   )
-  return row?.same === 1
+  return row?.formatted
 }
 
 const compactAll = (types: [string, string][]) =>

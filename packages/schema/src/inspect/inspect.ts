@@ -13,9 +13,8 @@ export interface Disk {
 
 export interface ClickHouseFacts {
   version: string
-  /** These three are in words for an operator, and empty if nothing differs. */
+  /** These are in words for an operator, and empty if nothing differs. */
   schemaDifferences: string[]
-  analystDifferences: string[]
   settingViolations: string[]
   disks: Disk[]
 }
@@ -26,9 +25,10 @@ export async function inspectClickHouse(
 ): Promise<ClickHouseFacts> {
   const [server] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
   const schemaDifferences = await findSchemaDifferences(clickhouse)
-  // Without the tables of this release, the definitions cannot be read.
-  const analystDifferences =
-    schemaDifferences.length > 0 ? [] : await findDifferencesOfAnalysts(clickhouse)
+  // Without the tables of this release, the definitions of analysts cannot be read.
+  if (schemaDifferences.length === 0) {
+    schemaDifferences.push(...(await findDifferencesOfAnalysts(clickhouse)))
+  }
   const settingViolations = await findSettingViolations(clickhouse)
   const disks = await clickhouse.query<Disk>(
     `SELECT ${nameOfDisk(clickhouse)} AS name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes,
@@ -38,7 +38,6 @@ export async function inspectClickHouse(
   return {
     version: server?.version ?? 'unknown',
     schemaDifferences,
-    analystDifferences,
     settingViolations,
     disks,
   }

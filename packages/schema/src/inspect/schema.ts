@@ -8,7 +8,7 @@ import { checksumOf, readApplied, migrations } from '../migrations/index.ts'
 import {
   describeQuery,
   findOutdatedColumns,
-  isSameQuery,
+  formatQuery,
   isStored,
   readColumns,
 } from './columns.ts'
@@ -71,7 +71,7 @@ async function findMissingMigrations(clickhouse: Reader): Promise<string[]> {
 
 async function readTables(clickhouse: Reader): Promise<Map<string, Table>> {
   const rows = await clickhouse.query<Table>(
-    `SELECT name, as_select AS select, engine_full AS engine, groupArray(columns.name) AS columns
+    `SELECT name, ifNull(formatQueryOrNull(as_select), '') AS select, engine_full AS engine, groupArray(columns.name) AS columns
      FROM system.tables AS tables
      LEFT JOIN (SELECT table, name FROM system.columns WHERE database = 'intake') AS columns
        ON columns.table = tables.name
@@ -128,8 +128,8 @@ async function findChangedViews(clickhouse: Reader, tables: Map<string, Table>) 
     const view = tables.get(isLocal ? localName(definition.name) : definition.name)
     if (view === undefined) return []
     const wanted = isLocal ? toLocal(definition.select) : definition.select
-    const isSame = await isSameQuery(clickhouse, view.select, wanted)
-    if (!isSame) return [{ definition, difference: 'another query' }]
+    if (view.select !== (await formatQuery(clickhouse, wanted)))
+      return [{ definition, difference: 'another query' }]
     if (!hasTypes) return []
     const types = Object.entries(await describeQuery(clickhouse, wanted))
     const isOutdated = columns.some(

@@ -54,7 +54,7 @@ export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },
 ): Finding[] {
-  const { version, schemaDifferences, analystDifferences, settingViolations, disks } = facts
+  const { version, schemaDifferences, settingViolations, disks } = facts
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
   const wanted = versionMin.join('.')
@@ -69,16 +69,8 @@ export function findClickHouseProblems(
       finding(
         'clickhouse_schema',
         difference,
-        'Run intake setup of the version that the gateways and workers have. It applies migrations and repairs views. ' +
-          'A table or column that is named here was removed by hand: restore it as the page says.',
-      ),
-    ),
-    ...analystDifferences.map((difference) =>
-      finding(
-        'clickhouse_schema',
-        difference,
-        'Run intake setup, which defines analysts again. If it may not make users, an administrator runs what intake ' +
-          'analysts show prints (docs/analysts.md).',
+        'Run intake setup of the version that the gateways and workers have. It applies migrations, repairs views and ' +
+          'defines analysts. A table or column that is named here was removed by hand: restore it as the page says.',
       ),
     ),
     ...settingViolations.map(settingFinding),
