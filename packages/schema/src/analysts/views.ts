@@ -48,18 +48,11 @@ export function viewsOf(analyst: Analyst, cluster?: string): Definition[] {
     without.includes(sources[column] ?? column) ||
     // The state of devices would tell if it has the device with a known UUID.
     (column === 'devices_state' && pseudonyms.includes('device_uuid'))
-  const commentOn = (column: string, comment: string) => {
-    if (column === 'rules_since') return 'Always NULL: it is not known here.'
-    return pseudonyms.includes(column) ? replacedComment : comment
-  }
   return allDefinitions.flatMap(({ name, comment, columns: all, select }) => {
     const needed = views[name]
     if (select === undefined || needed === undefined || needed.some(isLeftOut)) return []
     if (name === 'deletions' && cluster !== undefined) return []
-    const columns: Record<string, string> = {}
-    for (const [column, text] of Object.entries(all)) {
-      if (!isLeftOut(column)) columns[column] = commentOn(column, text)
-    }
+    const columns = Object.fromEntries(Object.entries(all).filter(([column]) => !isLeftOut(column)))
     const whole = select.replace(rulesOfGaps, noRules)
     const rows = cluster === undefined ? whole : fromShards(whole, analyst)
     return [{ name, comment, columns, select: selectOf(rows, Object.keys(columns), analyst) }]
@@ -86,8 +79,6 @@ const fromShards = (select: string, analyst: Analyst) =>
     /\bintake\.((?:logs|feedback|attachments)_raw(?: AS \w+)?) FINAL\b/g,
     `${rowsDatabaseOf(analyst)}.$1`,
   )
-
-const replacedComment = 'A pseudonym: a keyed hash, the same in all views of this installation.'
 
 function selectOf(inner: string, columns: readonly string[], { pseudonyms }: Analyst): string {
   const isReplaced = (column: string) => pseudonyms.includes(column)
