@@ -18,15 +18,15 @@ export { migrate, repairViews } from './migrate.ts'
 export { type Migration } from './migrations/index.ts'
 export {
   type Analyst,
+  analystName,
   conditionOf,
   databaseOf,
   definerOf,
-  findAnalystFaults,
   removable,
   replaceable,
 } from './analysts/analyst.ts'
 export { defineAnalyst, defineAnalysts, dropAnalyst } from './analysts/define.ts'
 export { findDifferencesOfAnalysts } from './analysts/inspect.ts'
-export { removalSql, rightsSql, rightsXml } from './analysts/rights.ts'
+export { rightsSql, rightsXml } from './analysts/rights.ts'
 export { findAnalyst, readAnalysts, writeAnalyst } from './analysts/store.ts'
 export { viewsOf } from './analysts/views.ts'

@@ -32,6 +32,9 @@ export const removable = [
 
 export const replaceable = ['unique_user_id', 'device_uuid', 'email'] as const
 
+/** `intake_dbt` is the database of deploy/clickhouse/dbt.xml. */
+export const analystName = /^(?!dbt$)[a-z][a-z0-9_]{0,30}$/
+
 /** The database with the views of an analyst. It is also the name of the analyst's user. */
 export const databaseOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_${name}`
 
@@ -50,39 +53,6 @@ export const databasesOf = (analyst: Pick<Analyst, 'name'>, cluster?: string): s
  * hash, and no address is allowed. It has a hyphen, so it is never the user of another analyst.
  */
 export const definerOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_${name}-definer`
-
-/** Returns what is wrong with a definition, in words for an operator; empty if nothing is. */
-export function findAnalystFaults(analyst: Omit<Analyst, 'passwordSha256'>): string[] {
-  const { name, bundles, without, pseudonyms } = analyst
-  const both = without.filter((column) => pseudonyms.includes(column))
-  return [
-    // intake_dbt is the database of deploy/clickhouse/dbt.xml.
-    ...(/^(?!dbt$)[a-z][a-z0-9_]{0,30}$/.test(name)
-      ? []
-      : ['a name has 1 to 31 characters: small letters, digits and _, first a letter, not dbt']),
-    ...(bundles.length > 0 ? [] : ['name at least one application (--bundle)']),
-    ...bundles
-      .filter((bundle) => !/^[^*]{1,255}$/.test(bundle.replace(/\.\*$/, '')))
-      .map(
-        (bundle) => `${bundle} is neither a bundle identifier nor a beginning like com.example.*`,
-      ),
-    ...without.flatMap((column) => explainColumn(column, removable, 'left out')),
-    ...pseudonyms.flatMap((column) => explainColumn(column, replaceable, 'replaced')),
-    ...both.map((column) => `${column} is both left out and replaced`),
-  ]
-}
-
-function explainColumn(column: string, allowed: readonly string[], verb: string): string[] {
-  if (allowed.includes(column)) return []
-  const [head, field] = column.split('.')
-  if (field !== undefined) {
-    return [
-      `${column} is a part of ${head}, which can be ${verb} only as a whole: remove or hash the field in all records ` +
-        'from now on with intake rules add',
-    ]
-  }
-  return [`${column} cannot be ${verb}: choose from ${allowed.join(', ')}`]
-}
 
 export function conditionOf({ bundles }: Pick<Analyst, 'bundles'>): string {
   const whole = bundles.filter((bundle) => !bundle.endsWith('.*'))

@@ -8,24 +8,19 @@ import { makePseudonymKey, readAnalysts } from './store.ts'
 import { rowTablesOf, viewsOf } from './views.ts'
 
 /** Codes for a user who may not change users, and for users in a file. */
-const noRightCodes: ReadonlySet<number | undefined> = new Set([495, 497, 514])
+const noRightCodes = [495, 497, 514]
+const unknownUserCode = 192
 
 /**
- * It can be repeated, also after a crash in the middle. Resolves to false if the users are missing or
- * have other rights, and the owner may not make them. Then an administrator has to (`rightsSql`, or
- * the file of `rightsXml`). Views of missing users are defined by another call after that.
+ * It can be repeated, also after a crash in the middle. Resolves to false if the owner may not make
+ * the users. Then an administrator has to (`rightsSql`, or the file of `rightsXml`). Views of
+ * missing users are defined by another call after that.
  */
 export async function defineAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   if (analyst.pseudonyms.length > 0) await makePseudonymKey(clickhouse)
-  await tryStatements(clickhouse, rightsSql(analyst, clickhouse.cluster))
-  const { users, servers } = await countUsers(clickhouse, definerOf(analyst))
-  if (users < servers) return false
-  for (const statement of await viewSql(clickhouse, analyst)) {
-    await clickhouse.command(statement).catch((error: unknown) => {
-      throw explainDefinition(error, statement)
-    })
-  }
-  return (await findAnalystDifferences(clickhouse, analyst)).length === 0
+  const hasMade = await tryAll(clickhouse, rightsSql(analyst, clickhouse.cluster), noRightCodes)
+  await tryAll(clickhouse, await viewSql(clickhouse, analyst), [unknownUserCode])
+  return hasMade
 }
 
 /** Defines analysts who are not as they should be. `waiting` ones need an administrator. */
@@ -33,21 +28,21 @@ export async function defineAnalysts(clickhouse: ClickHouse) {
   const result: Record<'defined' | 'waiting', string[]> = { defined: [], waiting: [] }
   for (const analyst of await readAnalysts(clickhouse)) {
     if ((await findAnalystDifferences(clickhouse, analyst)).length === 0) continue
-    const isDefined = await defineAnalyst(clickhouse, analyst)
-    result[isDefined ? 'defined' : 'waiting'].push(analyst.name)
+    await defineAnalyst(clickhouse, analyst)
+    const differences = await findAnalystDifferences(clickhouse, analyst)
+    result[differences.length === 0 ? 'defined' : 'waiting'].push(analyst.name)
   }
   return result
 }
 
-/** Removes the users only if the owner may. Resolves to whether no user is left. */
+/** Resolves to false if the owner may not remove the users. */
 export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
   const { cluster } = clickhouse
   // The views first: what is left of an interrupted removal shows nothing.
   for (const database of databasesOf(analyst, cluster).toReversed()) {
     await clickhouse.command(`DROP DATABASE IF EXISTS ${database}${onCluster(cluster)} SYNC`)
   }
-  await tryStatements(clickhouse, removalSql(analyst, cluster))
-  return (await countUsers(clickhouse, databaseOf(analyst))).users === 0
+  return tryAll(clickhouse, removalSql(analyst, cluster), noRightCodes)
 }
 
 /** Also removes what the analyst should not have. */
@@ -76,20 +71,19 @@ async function viewSql(
   ]
 }
 
-async function tryStatements(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
-  try {
-    for (const statement of statements) await clickhouse.command(statement)
-  } catch (error) {
-    if (!(error instanceof ClickHouseError) || !noRightCodes.has(error.code)) throw error
+/** Resolves to false at the first statement that fails with one of these codes. */
+async function tryAll(
+  clickhouse: ClickHouse,
+  statements: readonly string[],
+  codes: readonly number[],
+): Promise<boolean> {
+  for (const statement of statements) {
+    try {
+      await clickhouse.command(statement)
+    } catch (error) {
+      if (error instanceof ClickHouseError && codes.includes(error.code ?? 0)) return false
+      throw explainDefinition(error, statement)
+    }
   }
-}
-
-/** On how many servers there is a user: only those of a cluster can differ. */
-async function countUsers(clickhouse: Pick<ClickHouse, 'query' | 'cluster'>, name: string) {
-  const [found] = await clickhouse.query<{ users: number; servers: number }>(
-    `SELECT (SELECT count() FROM ${systemTable(clickhouse, 'users')} WHERE name = {name:String}) AS users,
-       (SELECT count() FROM ${systemTable(clickhouse, 'one')}) AS servers`,
-    { name },
-  )
-  return found ?? { users: 0, servers: 1 }
+  return true
 }

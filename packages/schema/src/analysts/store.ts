@@ -30,14 +30,9 @@ export async function writeAnalyst(
 }
 
 /** If two processes make a key at the same time, the views use the first. */
-export async function makePseudonymKey(
-  clickhouse: Pick<ClickHouse, 'command' | 'query'>,
-): Promise<void> {
-  const [row] = await clickhouse.query<{ count: number }>(
-    'SELECT count() AS count FROM intake.pseudonym_key',
+export const makePseudonymKey = (clickhouse: Pick<ClickHouse, 'command'>): Promise<void> =>
+  clickhouse.command(
+    `INSERT INTO intake.pseudonym_key (secret)
+     SELECT {secret:String} WHERE (SELECT count() FROM intake.pseudonym_key) = 0`,
+    { secret: randomBytes(32).toString('hex') },
   )
-  if (row !== undefined && row.count > 0) return
-  await clickhouse.command('INSERT INTO intake.pseudonym_key (secret) SELECT {secret:String}', {
-    secret: randomBytes(32).toString('hex'),
-  })
-}
