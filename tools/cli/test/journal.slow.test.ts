@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createWaitingEntries, journalActions } from '@intake/access'
@@ -116,7 +116,8 @@ t.test('what is refused is not in the journal', async (t) => {
   const actions = async () =>
     (JSON.parse(await run(['journal', '--json'])) as Entry[]).map(({ action }) => action)
   const before = await actions()
-  writeFileSync(join(dataDir, 'note.txt'), 'mine')
+  mkdirSync(join(dataDir, 'manifests'))
+  writeFileSync(join(dataDir, 'manifests/1.json'), '{"installation":"another"}')
   for (const args of [
     ['export', '--to', `dir:${dataDir}`],
     ['user', 'export', user(), '--out', dataDir],

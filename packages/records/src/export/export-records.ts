@@ -1,8 +1,8 @@
+import { ClickHouseError } from '@intake/clickhouse'
 import { orAbort } from '@intake/runtime'
 import { lock } from './lock.ts'
 import {
   findNewest,
-  lockPath,
   planPath,
   readManifest,
   type ExportScope,
@@ -12,8 +12,10 @@ import {
 } from './manifest.ts'
 import { makePlan, type ExportOptions } from './plan.ts'
 import { readVisibleUntil } from './read-records.ts'
-import { encode, partsPath, readJson } from './target.ts'
-import { writeWindow } from './write-window.ts'
+import { encode, readJson } from './target.ts'
+import { removeWindow, writeWindow } from './write-window.ts'
+
+const defaultRowsMax = 250_000
 
 /**
  * Exports what has become visible since the last export into this target, in windows of at most a
@@ -39,36 +41,44 @@ async function writeWindows(options: ExportOptions): Promise<Manifest[]> {
   const { target } = options
   const manifests: Manifest[] = []
   let last = await readLast(options)
+  let { rowsMax = defaultRowsMax } = options
   // Read once: it advances while windows are written, and the last one would never come.
-  const visibleUntil = await readVisibleUntil(options)
+  const visible = await readVisibleUntil(options)
   for (;;) {
-    const pending = await readJson<Plan>(target, planPath)
-    if (pending !== undefined) requireSameScope(pending.scope, options.scope)
-    const plan = pending ?? (await makePlan(options, last?.manifest, visibleUntil))
+    const begun = await readBegun(options, last?.manifest)
+    const plan = begun ?? (await makePlan(options, last?.manifest, { visible, rowsMax }))
     if (plan === undefined) return manifests
-    // The plan of an exporter that was frozen while others continued may be an old one.
-    if (plan.number > (last?.manifest.number ?? 0)) {
-      await options.onWindow?.()
-      await target.write(planPath, encode(plan))
+    await options.onWindow?.()
+    await target.write(planPath, encode(plan))
+    try {
       last = await writeWindow(options, plan, last)
       manifests.push(last.manifest)
+    } catch (error) {
+      const isTooLarge = error instanceof ClickHouseError && error.isTooLarge
+      if (!isTooLarge || rowsMax === 1) throw error
+      rowsMax = Math.ceil(rowsMax / 8)
+      await removeWindow(options, plan)
     }
     await target.remove(planPath)
   }
 }
 
+/** Reads the plan of a run that was interrupted; what this run has written goes, to be repeated. */
+async function readBegun(options: ExportOptions, last?: Manifest): Promise<Plan | undefined> {
+  const { target, scope } = options
+  const begun = await readJson<Plan>(target, planPath)
+  // An interrupted run may have written the manifest.
+  if (begun === undefined || begun.number <= (last?.number ?? 0)) return undefined
+  requireSameScope(begun.scope, scope)
+  await removeWindow(options, begun)
+  return begun.parts === undefined ? begun : undefined
+}
+
 /** @throws {Error} if the target has something else than this export */
 async function readLast(options: ExportOptions): Promise<StoredManifest | undefined> {
   const { target, installation, scope } = options
-  const newest = await findNewest(target)
-  const last = newest === 0 ? undefined : await readManifest(target, newest)
-  if (last === undefined) {
-    const folders = ['manifests', 'deletions', 'corrections', 'logs', 'feedback']
-    const known = new Set([lockPath, planPath, partsPath, ...folders])
-    const foreign = (await target.list('')).find((name) => !known.has(name))
-    if (foreign === undefined) return undefined
-    throw new Error(`The target has no export, but ${foreign}: choose an empty folder.`)
-  }
+  const last = await readManifest(target, await findNewest(target))
+  if (last === undefined) return undefined
   if (last.manifest.installation !== installation) {
     throw new Error('The target has an export of another installation: choose an empty folder.')
   }

@@ -67,23 +67,12 @@ export interface Manifest {
   dropped: Dropped[]
 }
 
-/** A part of a window, which becomes a file. */
-export interface Part extends Times {
-  kind: RecordTable
-}
-
-/** The deletions or corrections whose records have a `time` in this range. They become a file. */
-export interface ChangePart extends Times {
-  /** The kind of the corrections; undefined: deletions. */
-  corrects?: RecordTable
-}
-
 /** What a run has begun, so that the next one repeats it under the same names. */
 export interface Plan extends Pick<Manifest, 'number' | 'scope' | 'window' | 'changes'> {
-  parts: readonly Part[]
-  changeParts: readonly ChangePart[]
   /** From when on changes are read. */
   changesFrom: string
+  /** Of a version that wrote several files of a window. */
+  parts?: unknown
 }
 
 export const sumRows = (files: readonly { rows: number }[]): number =>

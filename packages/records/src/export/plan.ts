@@ -1,18 +1,9 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
-import type {
-  ChangePart,
-  ChangesRead,
-  ExportScope,
-  Manifest,
-  Part,
-  Plan,
-  Times,
-} from './manifest.ts'
-import { allTimes, changedRows, fingerprintChanges } from './read-changes.ts'
-import { readDropped } from './read-dropped.ts'
-import { arrivedRows, divide, readWindowEnd } from './read-records.ts'
+import type { ExportScope, Manifest, Plan, Times } from './manifest.ts'
+import { readChanges } from './read-changes.ts'
+import { countArrived } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
 
 export interface ExportOptions {
@@ -36,79 +27,80 @@ const overlapMs = dayMs
 /** The clocks of servers differ by less. */
 const clockErrorMs = 60_000
 const epoch = new Date(0).toISOString()
-const defaultRowsMax = 250_000
 
-/** Decides the next window; undefined if there is nothing to export. */
+/**
+ * Decides the next window, and of which time the changes are; undefined if there is nothing to
+ * export. Each has at most about `rowsMax` rows.
+ *
+ * @param limits.visible up to when all records are visible
+ */
 export async function makePlan(
   options: ExportOptions,
   before: Manifest | undefined,
-  visible: string | undefined,
+  { visible = epoch, rowsMax }: { visible: string | undefined; rowsMax: number },
 ): Promise<Plan | undefined> {
-  const { clickhouse, scope, rowsMax = defaultRowsMax } = options
+  const { clickhouse, scope } = options
   await syncReplicas(clickhouse, ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
   const from = before?.window.until ?? epoch
-  const { now, until } = await readWindowEnd(options, { from, visible: visible ?? from })
-  if (Date.parse(from) > Date.parse(now) + clockErrorMs) {
+  const overlap = dayBefore(before?.changes.until ?? epoch)
+  const { now, print } = await readChanges(options, overlap)
+  // A change from before the last reading has become visible since: some are exported again.
+  const isLate = before !== undefined && print !== before.changes.overlap
+  // The first window has the records as they are.
+  const changesFrom = isLate ? overlap.from : (before?.changes.until ?? now)
+  for (const last of [from, changesFrom]) {
+    if (Date.parse(last) <= Date.parse(now) + clockErrorMs) continue
     throw new Error(
-      `The last window ends in the future (${from}), because clocks were ahead. What arrives until then would be missing: choose an empty folder.`,
+      `The last window ends in the future (${last}), because clocks were ahead. What arrives until then would be missing: choose an empty folder.`,
     )
   }
-  const { changesFrom, isChanged } = await readChanges(options, before?.changes, now)
-  const dropped = JSON.stringify(await readDropped(options))
-  const isTold = before === undefined || JSON.stringify(before.dropped) === dropped
-  if (until === from && !isChanged && isTold) return undefined
-  const divisions = scope.kinds.map((kind): Promise<Part[]> => {
-    const part = { kind, from, until }
-    return divide(options, { part, rows: arrivedRows(options, part), rowsMax })
-  })
-  const plan = {
+  const countChanges = async (times: Times) => (await readChanges(options, times)).rows
+  const changesUntil = await shorten({ from: changesFrom, until: now }, rowsMax, countChanges)
+  // A record that was replayed before `now` is a correction, or in a window that follows.
+  const hasAllChanges = changesUntil === now
+  const until =
+    hasAllChanges && visible > from
+      ? await findEnd(options, { from, until: visible }, rowsMax)
+      : from
+  const changes = { from: changesFrom, until: changesUntil }
+  if (until === from && (await countChanges(changes)) === 0) return undefined
+  return {
     number: (before?.number ?? 0) + 1,
     scope,
     window: { from, until },
-    parts: (await Promise.all(divisions)).flat(),
-    changes: { until: now, overlap: await fingerprintChanges(options, dayBefore(now)) },
     changesFrom,
+    // Before the changes are read: one that becomes visible between is exported again.
+    changes: {
+      until: changesUntil,
+      overlap: (await readChanges(options, dayBefore(changesUntil))).print,
+    },
   }
-  // After the fingerprint: a change that became visible between them is exported again.
-  return { ...plan, changeParts: await planChanges(options, plan) }
 }
 
-/** The first window has no corrections: it has the records themselves. */
-async function planChanges(
-  options: ExportOptions,
-  { number, window, changes, changesFrom }: Omit<Plan, 'parts' | 'changeParts'>,
-): Promise<ChangePart[]> {
-  const { scope, rowsMax = defaultRowsMax } = options
-  const times = { from: changesFrom, until: changes.until }
-  const corrections = number === 1 ? [] : scope.kinds.map((corrects) => ({ ...allTimes, corrects }))
-  const parts: ChangePart[] = []
-  for (const part of [allTimes, ...corrections]) {
-    const rows = changedRows(options, { times, part, arrivedBefore: window.from })
-    parts.push(...(await divide<ChangePart>(options, { part, rows, rowsMax })))
-  }
-  return parts
+/** A window ends at the latest with the day in which its first record arrived. */
+async function findEnd(options: ExportOptions, times: Times, rowsMax: number): Promise<string> {
+  const from = Date.parse(times.from)
+  const before = (ms: number) => new Date(Math.min(ms, Date.parse(times.until))).toISOString()
+  // Within a day first: counting all that follow, for each window, takes quadratic time.
+  let found = await countArrived(options, { ...times, until: before(from + dayMs) })
+  if (found.rows === 0) found = await countArrived(options, times)
+  if (found.rows === 0) return times.until
+  const { first } = found
+  const until = before((Math.floor(Date.parse(first) / dayMs) + 1) * dayMs)
+  const count = async (part: Times) => (await countArrived(options, part)).rows
+  return shorten({ from: first, until }, rowsMax, count)
 }
 
-/**
- * Decides from when on changes are read. Usually it is the end of the last reading. If a change
- * from before that became visible since, it is the beginning of the overlap, so some changes are
- * exported again.
- */
-async function readChanges(
-  options: ExportOptions,
-  before: ChangesRead | undefined,
-  now: string,
-): Promise<{ changesFrom: string; isChanged: boolean }> {
-  if (before === undefined) return { changesFrom: epoch, isChanged: false }
-  // The clock was wrong: changes since it was corrected may be dated before the overlap.
-  const isSetBack = Date.parse(now) < Date.parse(before.until) - clockErrorMs
-  if (isSetBack) return { changesFrom: epoch, isChanged: true }
-  const overlap = dayBefore(before.until)
-  const isLate = (await fingerprintChanges(options, overlap)) !== before.overlap
-  const added = await fingerprintChanges(options, { from: before.until, until: now })
-  return {
-    changesFrom: isLate ? overlap.from : before.until,
-    isChanged: isLate || !added.startsWith('0-'),
+/** Ends a time earlier if it has more than about `rowsMax` rows. */
+async function shorten(
+  { from, until }: Times,
+  rowsMax: number,
+  countRows: (times: Times) => Promise<number>,
+): Promise<string> {
+  for (let end = until; ;) {
+    const ms = Date.parse(end) - Date.parse(from)
+    if (ms <= 1 || (await countRows({ from, until: end })) <= rowsMax) return end
+    end = new Date(Date.parse(from) + Math.ceil(ms / 2)).toISOString()
   }
 }
 

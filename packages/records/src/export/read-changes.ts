@@ -1,13 +1,20 @@
-import { sqlTime } from '@intake/clickhouse'
-import { limits } from '@intake/contract'
+import { isoTime, sqlTime, type RecordTable } from '@intake/clickhouse'
 import { tombstoneVer } from '@intake/schema'
-import type { ChangePart, ExportScope, Times } from './manifest.ts'
-import { inScope, instant, order, paramsOf, type Rows, type Source } from './read-records.ts'
+import type { ExportScope, Times } from './manifest.ts'
+import {
+  inScope,
+  instant,
+  inTimes,
+  order,
+  paramsOf,
+  type Rows,
+  type Source,
+} from './read-records.ts'
 
 /** A tombstone counts at its erasure. */
 const deleted = (scope: ExportScope) =>
   `FROM ${scope.database}.deletions
-   WHERE kind IN {kinds:Array(String)} AND deleted_at >= ${instant('from')} AND deleted_at < ${instant('until')} ${inScope(scope)}`
+   WHERE kind IN {kinds:Array(String)} AND ${inTimes('deleted_at')} ${inScope(scope)}`
 
 /** A dead letter counts when its record was stored. */
 const corrected = (scope: ExportScope) =>
@@ -15,66 +22,56 @@ const corrected = (scope: ExportScope) =>
    WHERE table IN {kinds:Array(String)} AND is_deleted = 1 AND ver < ${tombstoneVer} ${inScope(scope)}
      AND ver >= toUnixTimestamp64Milli(${instant('from')}) AND ver < toUnixTimestamp64Milli(${instant('until')})`
 
-/** All times that a record can have. */
-export const allTimes: Times = {
-  from: new Date(limits.recordTimeMs.after).toISOString(),
-  until: new Date(limits.recordTimeMs.before).toISOString(),
+/** The identities that were erased in a time. */
+export function deletedRows({ scope }: Source, { from, until }: Times): Rows {
+  return {
+    view: `${scope.database}.deletions`,
+    from: deleted(scope),
+    order: 'kind, bundle_identifier, time, id, device_uuid, deleted_at',
+    params: paramsOf(scope, { from, until }),
+  }
 }
 
 /**
- * The changes of a time whose records have a `time` in that of `part`: an erasure is one moment.
+ * The records of a kind whose dead letters were replayed in a time.
  *
- * @param changes.arrivedBefore corrections are of earlier records: later ones are in their windows
+ * @param arrivedBefore later ones are in their windows
  */
-export function changedRows(
+export function correctedRows(
   { scope }: Source,
-  changes: { times: Times; part: ChangePart; arrivedBefore: string },
+  kind: RecordTable,
+  { times: { from, until }, arrivedBefore }: { times: Times; arrivedBefore: string },
 ): Rows {
-  const { times, part, arrivedBefore } = changes
-  const params = {
-    ...paramsOf(scope, { ...times, first: part.from, end: part.until }),
-    before: sqlTime(new Date(arrivedBefore)),
-  }
-  const inPart = `AND time >= ${instant('first')} AND time < ${instant('end')}`
-  // Records may be of many years, and the file of an hour may have to be divided again.
-  const unitMs = { first: 3_600_000, ifTooLarge: 1_000 }
-  const kind = part.corrects
-  if (kind === undefined) {
-    return {
-      view: `${scope.database}.deletions`,
-      from: `${deleted(scope)} ${inPart}`,
-      order: 'kind, bundle_identifier, time, id, device_uuid, deleted_at',
-      params,
-      time: 'time',
-      unitMs,
-    }
-  }
   const view = `${scope.database}.${kind}_flat`
-  const counted = `${corrected(scope)} ${inPart}`
-  const resolved = `SELECT bundle_identifier, time, id ${counted}`
+  const replayed = `SELECT bundle_identifier, time, id ${corrected(scope)}`
   return {
     view,
     from: `FROM ${view}
-       WHERE time IN (SELECT time FROM (${resolved})) AND (bundle_identifier, time, id) IN (${resolved})
+       WHERE time IN (SELECT time FROM (${replayed})) AND (bundle_identifier, time, id) IN (${replayed})
          AND received_at < ${instant('before')}`,
     order,
-    params: { ...params, kinds: [kind] },
-    counted,
-    time: 'time',
-    unitMs,
+    params: {
+      ...paramsOf({ ...scope, kinds: [kind] }, { from, until }),
+      before: sqlTime(new Date(arrivedBefore)),
+    },
   }
 }
 
-/** Returns a number for the changes of a time, which is another one if a change is added. */
-export async function fingerprintChanges(
+/**
+ * Reads the clock of ClickHouse, the number of the changes of a time, and a print of them, which is
+ * another one if a change is added.
+ */
+export async function readChanges(
   { clickhouse, scope }: Source,
-  times: Times,
-): Promise<string> {
-  const [row] = await clickhouse.query<{ print: string }>(
-    `SELECT concat(toString(count()), '-', hex(groupBitXor(cityHash64(change, id, time)))) AS print
+  { from, until }: Times,
+): Promise<{ now: string; rows: number; print: string }> {
+  const [row] = await clickhouse.query<{ now: string; rows: number; print: string }>(
+    `SELECT now64(3, 'UTC') AS now, count() AS rows,
+       concat(toString(rows), '-', hex(groupBitXor(cityHash64(change, id, time)))) AS print
      FROM (SELECT 'deletion' AS change, id, time ${deleted(scope)}
            UNION ALL SELECT 'correction' AS change, id, time ${corrected(scope)})`,
-    paramsOf(scope, { ...times }),
+    paramsOf(scope, { from, until }),
   )
-  return row?.print ?? ''
+  if (row === undefined) throw new Error('ClickHouse returned no row for an aggregate')
+  return { ...row, now: isoTime(row.now) }
 }

@@ -1,29 +1,24 @@
 import { hash } from 'node:crypto'
 import type { ClickHouse } from '@intake/clickhouse'
+import { countRows } from '../count-rows.ts'
 import {
   findNewest,
   readManifest,
   sumRows,
   type ExportFile,
-  type Manifest,
   type StoredManifest,
 } from './manifest.ts'
 import { readDropped } from './read-dropped.ts'
-import { arrivedRows, countOf } from './read-records.ts'
+import { arrivedRows } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
 
 /**
  * Compares the files of a target with its manifests, and the number of records in each window with
  * ClickHouse. The numbers may differ by what was erased, dropped or replayed since.
  */
-export async function verifyExport(options: {
-  clickhouse: ClickHouse
-  target: ExportTarget
-  progress: (sentence: string) => void
-}) {
-  const { clickhouse, target, progress } = options
+export async function verifyExport(clickhouse: ClickHouse, target: ExportTarget) {
   const problems: string[] = []
-  const result = { manifests: 0, files: 0, rows: 0, problems }
+  const result = { files: 0, rows: 0, problems }
   let before: StoredManifest | undefined
   let [missing, surplus, replayed, deleted] = [0, 0, 0, 0]
   const newest = await findNewest(target)
@@ -33,54 +28,40 @@ export async function verifyExport(options: {
       problems.push(`manifest ${number} is missing`)
       continue
     }
-    const { manifest } = stored
-    progress(`manifest ${number}`)
-    problems.push(...findChainProblems(manifest, before))
-    const { deletions, corrections } = manifest
-    for (const file of [...manifest.files, ...deletions.files, ...corrections.files]) {
+    const { scope, window, rows, files, deletions, corrections, previous } = stored.manifest
+    if (previous?.sha256 !== before?.sha256) {
+      problems.push(`manifest ${number} does not follow the one before it, which was changed`)
+    }
+    for (const file of [...files, ...deletions.files, ...corrections.files]) {
       problems.push(...(await findFileProblems(target, file)))
       result.files++
     }
-    for (const kind of manifest.scope.kinds) {
-      const exported = sumRows(manifest.files.filter(({ path }) => path.startsWith(`${kind}/`)))
-      const source = { clickhouse, scope: manifest.scope }
-      const rows = arrivedRows(source, { kind, ...manifest.window })
-      const difference = (await countOf(source, rows)) - exported
+    for (const kind of scope.kinds) {
+      const exported = sumRows(files.filter(({ path }) => path.startsWith(`${kind}/`)))
+      const { from, params } = arrivedRows({ clickhouse, scope }, kind, window)
+      const difference = (await countRows(clickhouse, from, params)) - exported
       missing += Math.max(0, difference)
       surplus += Math.max(0, -difference)
     }
     replayed += corrections.rows
     deleted += deletions.rows
-    result.manifests++
-    result.rows += manifest.rows
+    result.rows += rows
     before = stored
   }
-  if (newest === 0) problems.push('there is no manifest')
+  if (before === undefined) return { ...result, problems: [...problems, 'there is no manifest'] }
+  const again = 'run the export again, then compare again'
   if (missing > replayed) {
     problems.push(
-      `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: run the export again, then compare again`,
+      `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: ${again}`,
     )
   }
-  const scope = before?.manifest.scope
-  const isDropped = scope !== undefined && (await readDropped({ clickhouse, scope })).length > 0
-  if (surplus > deleted && !isDropped) {
+  const { scope } = before.manifest
+  if (surplus > deleted && (await readDropped({ clickhouse, scope })).length === 0) {
     problems.push(
-      `the files have ${surplus} records that ClickHouse no longer has, and the deletions have ${deleted}: run the export again, then compare again`,
+      `the files have ${surplus} records that ClickHouse no longer has, and the deletions have ${deleted}: ${again}`,
     )
   }
   return result
-}
-
-function findChainProblems(manifest: Manifest, before: StoredManifest | undefined): string[] {
-  const { number, previous, window } = manifest
-  const isNext = previous?.sha256 === before?.sha256
-  const begins = before?.manifest.window.until
-  return [
-    ...(isNext ? [] : [`manifest ${number} does not follow the one before it, which was changed`]),
-    ...(begins === undefined || begins === window.from
-      ? []
-      : [`manifest ${number} begins at ${window.from}, and the one before it ends at ${begins}`]),
-  ]
 }
 
 async function findFileProblems(target: ExportTarget, file: ExportFile): Promise<string[]> {

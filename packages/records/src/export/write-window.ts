@@ -1,25 +1,20 @@
 import { hash } from 'node:crypto'
-import { ClickHouseError, type RecordTable } from '@intake/clickhouse'
+import type { RecordTable } from '@intake/clickhouse'
 import {
   manifestPath,
-  planPath,
   sumRows,
-  type ChangeFiles,
-  type ChangePart,
   type ExportFile,
   type Manifest,
-  type Part,
   type Plan,
   type StoredManifest,
-  type Times,
 } from './manifest.ts'
 import type { ExportOptions } from './plan.ts'
-import { allTimes, changedRows } from './read-changes.ts'
+import { correctedRows, deletedRows } from './read-changes.ts'
 import { readDropped } from './read-dropped.ts'
-import { arrivedRows, divideLarge, readRows, type Rows } from './read-records.ts'
+import { arrivedRows, readRows, type Rows } from './read-records.ts'
 import { encode } from './target.ts'
 
-/** Writes the files of a window, then its manifest. */
+/** Writes the files of a window, one for each kind, then its manifest. */
 export async function writeWindow(
   options: ExportOptions,
   plan: Plan,
@@ -28,23 +23,17 @@ export async function writeWindow(
   const { target, scope, installation } = options
   const { number, window, changes } = plan
   const times = { from: plan.changesFrom, until: changes.until }
-  let divided = plan
-  const keep = (smaller: Partial<Plan>) => {
-    divided = { ...divided, ...smaller }
-    return target.write(planPath, encode(divided))
+  const name = `${Date.parse(window.from)}-${Date.parse(window.until)}`
+  const files: ExportFile[] = []
+  const corrections: ExportFile[] = []
+  const write = (path: string, rows: Rows) => writeFile(options, path, rows)
+  for (const kind of scope.kinds) {
+    const path = `${dayFolder(kind, plan)}/${name}.parquet`
+    files.push(...(await write(path, arrivedRows(options, kind, window))))
+    const replayed = correctedRows(options, kind, { times, arrivedBefore: window.from })
+    corrections.push(...(await write(`corrections/${number}-${kind}.parquet`, replayed)))
   }
-  const files = await writeParts<Part>(options, {
-    parts: divided.parts,
-    pathOf: (part) => `${part.kind}/${dayOf(part)}/${millis(part)}.parquet`,
-    rowsOf: (part) => arrivedRows(options, part),
-    keep: (parts) => keep({ parts }),
-  })
-  const changed = await writeParts<ChangePart>(options, {
-    parts: divided.changeParts,
-    pathOf: (part) => changePath(number, part),
-    rowsOf: (part) => changedRows(options, { times, part, arrivedBefore: window.from }),
-    keep: (changeParts) => keep({ changeParts }),
-  })
+  const deletions = await write(`deletions/${number}.parquet`, deletedRows(options, times))
   // Read last: a deletion that retention has dropped since is not in the file.
   const dropped = await readDropped(options)
   const ofAll = (kind: RecordTable) =>
@@ -56,8 +45,8 @@ export async function writeWindow(
     window,
     files,
     rows: sumRows(files),
-    deletions: changeFiles(changed, 'deletions'),
-    corrections: changeFiles(changed, 'corrections'),
+    deletions: { rows: sumRows(deletions), files: deletions },
+    corrections: { rows: sumRows(corrections), files: corrections },
     changes,
     previous:
       last === undefined ? null : { path: manifestPath(last.manifest.number), sha256: last.sha256 },
@@ -69,64 +58,32 @@ export async function writeWindow(
   return { manifest, sha256: hash('sha256', bytes) }
 }
 
-/** Writes parts of a window. A part that needs too much memory becomes several files. */
-async function writeParts<P extends Times>(
-  options: ExportOptions,
-  how: {
-    parts: readonly P[]
-    pathOf: (part: P) => string
-    rowsOf: (part: P) => Rows
-    /** Keeps the smaller parts, so that a run that repeats this one writes the same files. */
-    keep: (parts: P[]) => Promise<void>
-  },
-): Promise<ExportFile[]> {
-  const { target, progress } = options
-  const files: ExportFile[] = []
-  const parts = [...how.parts]
-  for (let at = 0; at < parts.length;) {
-    const part = parts[at]!
-    const path = how.pathOf(part)
-    const rowsOfPart = how.rowsOf(part)
-    const content = await readRows(options, rowsOfPart).catch((error: unknown) => {
-      if (error instanceof ClickHouseError && error.isTooLarge) return error
-      throw error
-    })
-    if (content instanceof ClickHouseError) {
-      const smaller = await divideLarge(options, part, rowsOfPart)
-      if (smaller.length < 2) throw content
-      parts.splice(at, 1, ...smaller)
-      progress(`${path}: too large for ClickHouse's memory, divided into ${smaller.length} files`)
-      // An earlier run may have written it whole, when ClickHouse had more memory.
-      await target.remove(path)
-      await how.keep(parts)
-      continue
+/** Removes what has been written of a window, also by a version that wrote several files. */
+export async function removeWindow({ target, scope }: ExportOptions, plan: Plan): Promise<void> {
+  const { number, window } = plan
+  const folders = scope.kinds.map(
+    (kind) => [dayFolder(kind, plan), Date.parse(window.from)] as const,
+  )
+  for (const [folder, first] of [
+    ...folders,
+    ['deletions', number],
+    ['corrections', number],
+  ] as const) {
+    for (const name of await target.list(folder)) {
+      if (Number.parseInt(name, 10) >= first) await target.remove(`${folder}/${name}`)
     }
-    const { bytes, rows, sha256 } = content
-    if (rows > 0) {
-      await target.write(path, bytes)
-      files.push({ path, rows, sha256 })
-      progress(`${path}: ${rows} records`)
-    } else await target.remove(path)
-    at++
   }
-  return files
-}
-
-const millis = ({ from, until }: Times) => `${Date.parse(from)}-${Date.parse(until)}`
-
-/** Changes that are in one file have the number alone. */
-function changePath(number: number, part: ChangePart): string {
-  const isWhole = part.from === allTimes.from && part.until === allTimes.until
-  const name = isWhole ? `${number}` : `${number}-${millis(part)}`
-  return part.corrects === undefined
-    ? `deletions/${name}.parquet`
-    : `corrections/${name}-${part.corrects}.parquet`
 }
 
 /** The day of arrival, which a window does not exceed. */
-const dayOf = ({ until }: Times) => new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
+const dayFolder = (kind: RecordTable, { window }: Plan) =>
+  `${kind}/${new Date(Date.parse(window.until) - 1).toISOString().slice(0, 10)}`
 
-function changeFiles(changed: ExportFile[], folder: string): ChangeFiles {
-  const files = changed.filter(({ path }) => path.startsWith(`${folder}/`))
-  return { rows: sumRows(files), files }
+/** Resolves to the file, or to none if it would have no row. */
+async function writeFile(options: ExportOptions, path: string, from: Rows): Promise<ExportFile[]> {
+  const { bytes, rows, sha256 } = await readRows(options, from)
+  if (rows === 0) return []
+  await options.target.write(path, bytes)
+  options.progress(`${path}: ${rows} records`)
+  return [{ path, rows, sha256 }]
 }

@@ -73,8 +73,7 @@ async function verify(
   target: ExportTarget,
   { json }: Options,
 ): Promise<void> {
-  const progress = createProgress()
-  const result = await verifyExport({ clickhouse, target, progress })
+  const result = await verifyExport(clickhouse, target)
   const { rows, files, problems } = result
   if (problems.length > 0) process.exitCode = 2
   if (json) return printJson(result)
