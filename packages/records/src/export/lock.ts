@@ -1,9 +1,13 @@
-import { hostname } from 'node:os'
 import { randomUUID } from 'node:crypto'
-import { lockPath } from './manifest.ts'
-import { encode, partsPath, readJson, type ExportTarget } from './target.ts'
+import { hostname } from 'node:os'
+import { encode, readJson, type ExportTarget } from './target.ts'
 
-/** A killed exporter leaves its lock, which counts for this long, unless its process is known. */
+const lockPath = 'lock.json'
+
+/**
+ * A killed exporter leaves its lock, which counts for this long after its last write, unless its
+ * process is known.
+ */
 const leaseMs = 15 * 60_000
 
 interface Lock {
@@ -14,9 +18,9 @@ interface Lock {
 }
 
 /**
- * Keeps others from writing into the target, however long a statement takes. Resolves to the target,
- * whose writes reject when another exporter has the lock, which began at the same moment or while
- * this one was frozen, or if the folder was renamed.
+ * Keeps others from writing into the target. Resolves to the target, whose writes reject when
+ * another exporter has the lock, which began at the same moment or while this one was frozen, or if
+ * the folder was renamed.
  * @throws {Error} if another exporter writes into the target
  */
 export async function lock(
@@ -24,38 +28,23 @@ export async function lock(
 ): Promise<{ owned: ExportTarget; unlock: () => Promise<void> }> {
   const own = { id: randomUUID(), host: hostname(), pid: process.pid }
   const isOwn = async () => (await readJson<Lock>(target, lockPath))?.id === own.id
-  const write = () => {
+  const hold = () => {
     const until = new Date(Date.now() + leaseMs).toISOString()
     return target.write(lockPath, encode({ ...own, until } satisfies Lock))
   }
-  const requireLock = async () => {
-    if (await isOwn()) return
+  const renew = async () => {
+    if (await isOwn()) return hold()
     throw new Error('Another export has just begun here, or the target was renamed.')
   }
   requireFree(await readJson<Lock>(target, lockPath), own)
-  await write()
-  await requireLock()
-  const renew = async () => {
-    if (await isOwn()) await write()
-  }
-  let renewal = Promise.resolve()
-  // If a renewal fails, so does what the export writes, or the next renewal succeeds.
-  const renewals = setInterval(() => {
-    renewal = renew().catch(() => undefined)
-  }, leaseMs / 5)
-  const unlock = async () => {
-    clearInterval(renewals)
-    await renewal
-    if (!(await isOwn())) return
-    // Those of killed exporters, and of this one if it was interrupted while it wrote. What cannot be
-    // removed goes next time.
-    await target.remove(partsPath).catch(() => undefined)
-    await target.remove(lockPath)
-  }
+  await hold()
   const owned: ExportTarget = {
     ...target,
-    write: (path, bytes) => requireLock().then(() => target.write(path, bytes)),
-    remove: (path) => requireLock().then(() => target.remove(path)),
+    write: (path, bytes) => renew().then(() => target.write(path, bytes)),
+    remove: (path) => renew().then(() => target.remove(path)),
+  }
+  const unlock = async () => {
+    if (await isOwn()) await target.remove(lockPath)
   }
   return { owned, unlock }
 }
@@ -71,7 +60,7 @@ function requireFree(held: Lock | undefined, own: Pick<Lock, 'host' | 'pid'>): v
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  } catch {
+    return false
   }
 }

@@ -80,7 +80,6 @@ export const sumRows = (files: readonly { rows: number }[]): number =>
 
 export const manifestPath = (number: number): string => `manifests/${number}.json`
 export const planPath = 'pending.json'
-export const lockPath = 'lock.json'
 
 export interface StoredManifest {
   manifest: Manifest

@@ -1,7 +1,7 @@
+import { hash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ObjectStore } from '@intake/object-store'
-import { hash, randomUUID } from 'node:crypto'
 
 /** Where an export goes. Paths have `/` and are relative to the target. */
 export interface ExportTarget {
@@ -10,27 +10,21 @@ export interface ExportTarget {
   /** Resolves to undefined if there is no such file. */
   read(path: string): Promise<Buffer | undefined>
   remove(path: string): Promise<void>
+  /** The names of the files of a folder, none if there is no such folder. */
   list(folder: string): Promise<string[]>
 }
-
-/** Files that are not written completely. Exporters that begin at the same moment share none. */
-export const partsPath = 'parts'
 
 /** A folder. A file gets its name only when it is on the disk. */
 export function createFolderTarget(path: string): ExportTarget {
   const root = resolve(path)
   return {
     async write(name, bytes) {
-      const [file, part] = [join(root, name), join(root, partsPath, randomUUID())]
-      const makeFolder = (of: string) => mkdir(dirname(of), { recursive: true, mode: 0o700 })
-      await Promise.all([file, part].map(makeFolder))
-      try {
-        await writeFile(part, bytes, { mode: 0o600, flush: true })
-        await rename(part, file)
-      } catch (error) {
-        await rm(part, { force: true })
-        throw error
-      }
+      const file = join(root, name)
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      // Exporters that begin at the same moment share none.
+      const part = `${file}.${randomUUID()}.part`
+      await writeFile(part, bytes, { mode: 0o600, flush: true })
+      await rename(part, file)
       const folder = await open(dirname(file))
       try {
         await folder.sync()
@@ -39,7 +33,7 @@ export function createFolderTarget(path: string): ExportTarget {
       }
     },
     read: (name) => readFile(join(root, name)).catch(absent),
-    remove: (name) => rm(join(root, name), { force: true, recursive: true }),
+    remove: (name) => rm(join(root, name), { force: true }),
     list: async (folder) => (await readdir(join(root, folder)).catch(absent)) ?? [],
   }
 }
@@ -49,7 +43,7 @@ function absent(error: NodeJS.ErrnoException): undefined {
 }
 
 export function createBucketTarget(objects: ObjectStore, prefix: string): ExportTarget {
-  const base = prefix.endsWith('/') || prefix === '' ? prefix : `${prefix}/`
+  const base = prefix.endsWith('/') ? prefix : `${prefix}/`
   return {
     write: (name, body) =>
       objects.put({
@@ -61,12 +55,10 @@ export function createBucketTarget(objects: ObjectStore, prefix: string): Export
     read: (name) => objects.get(`${base}${name}`),
     remove: (name) => objects.remove([`${base}${name}`]),
     async list(folder) {
-      const start = folder === '' ? base : `${base}${folder}/`
-      const names = new Set<string>()
-      for await (const key of objects.list(start)) {
-        names.add(key.slice(start.length).split('/')[0] ?? '')
-      }
-      return [...names]
+      const start = `${base}${folder}/`
+      const names: string[] = []
+      for await (const key of objects.list(start)) names.push(key.slice(start.length))
+      return names
     },
   }
 }
