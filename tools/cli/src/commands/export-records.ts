@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describeError, ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { describeError, type ClickHouse } from '@intake/clickhouse'
 import { kinds } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
 import {
@@ -9,7 +9,6 @@ import {
   verifyExport,
   type ExportScope,
   type ExportTarget,
-  type Manifest,
 } from '@intake/records'
 import { quantity } from '@intake/runtime'
 import { databaseOf, findAnalyst, readInstallation } from '@intake/schema'
@@ -19,8 +18,7 @@ import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { noteChange, noteOnce } from '../journal.ts'
 import { periodOption } from '../option-values.ts'
-import { note, print, printJson } from '../print.ts'
-import { createProgress } from '../progress.ts'
+import { note, print } from '../print.ts'
 import { withRedis } from '../with-redis.ts'
 
 interface Options {
@@ -30,7 +28,6 @@ interface Options {
   analyst?: string
   every?: number
   verify?: boolean
-  json?: boolean
 }
 
 const statementTimeoutMs = 30 * 60_000
@@ -53,14 +50,13 @@ export function define(command: Command): void {
     .option('--analyst <name>', 'only what this analyst sees (intake analysts)')
     .option('--every <period>', 'repeat it until a signal, such as 10m', parsePeriod)
     .option('--verify', 'compare the files with their manifests and with ClickHouse')
-    .option('--json', 'print the result as JSON')
     .addHelpText('after', guide)
     .action((options: Options) =>
       withClickHouse(
         (clickhouse) =>
           withTarget(options.to, (target) =>
             options.verify
-              ? verify(clickhouse, target, options)
+              ? verify(clickhouse, target)
               : exportUntilSignal(clickhouse, target, options),
           ),
         { requestTimeoutMs: statementTimeoutMs },
@@ -68,18 +64,11 @@ export function define(command: Command): void {
     )
 }
 
-async function verify(
-  clickhouse: ClickHouse,
-  target: ExportTarget,
-  { json }: Options,
-): Promise<void> {
-  const result = await verifyExport(clickhouse, target)
-  const { rows, files, problems } = result
-  if (problems.length > 0) process.exitCode = 2
-  if (json) return printJson(result)
+async function verify(clickhouse: ClickHouse, target: ExportTarget): Promise<void> {
+  const { rows, files, problems } = await verifyExport(clickhouse, target)
   for (const problem of problems) print(problem)
-  if (problems.length > 0) return
-  print(`${quantity(rows, 'record')} in ${quantity(files, 'file')}, as in their manifests.`)
+  if (problems.length > 0) process.exitCode = 2
+  else print(`${quantity(rows, 'record')} in ${quantity(files, 'file')}, as in their manifests.`)
 }
 
 /** Exports once or, with `--every`, until a signal. */
@@ -88,7 +77,7 @@ async function exportUntilSignal(
   target: ExportTarget,
   options: Options,
 ): Promise<void> {
-  const { every, json } = options
+  const { every } = options
   const ending = new AbortController()
   const { signal } = ending
   const end = () =>
@@ -97,36 +86,33 @@ async function exportUntilSignal(
   const installation = await readInstallation(clickhouse)
   if (installation === null)
     throw new UsageError('ClickHouse belongs to no installation: intake setup.')
+  const entry = { action: 'records-exported', subject: options.to, detail: { ...scope } } as const
+  const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
+  const source = { clickhouse, installation, target, scope, signal, onWindow }
+  const exportOnce = () => exportAndPrint({ ...source, progress: note })
   process.once('SIGINT', end).once('SIGTERM', end)
   try {
-    const entry = { action: 'records-exported', subject: options.to, detail: { ...scope } } as const
-    const onWindow = noteOnce(() => withRedis((redis) => noteChange(redis, entry)))
-    const progress = createProgress()
-    const source = { clickhouse, installation, target, scope, signal, progress, onWindow }
-    const exportOnce = async () => printMade(await exportRecords(source), json)
-    if (every === undefined) return await exportOnce()
-    for (let hasExported = false; !signal.aborted;) {
-      try {
-        await exportOnce()
-        hasExported = true
-      } catch (error) {
-        if (signal.aborted) return
-        // What failed is not lost. Before the first success, it may be wrong for good.
-        if (!hasExported && !(error instanceof ClickHouseError)) throw error
-        note(`Failed, and tried again later: ${describeError(error)}`)
-      }
+    await exportOnce()
+    if (every === undefined) return
+    while (!signal.aborted) {
       await pause(every, undefined, { signal }).catch(() => undefined)
+      await exportOnce().catch((error: Error) => {
+        // What failed is not lost.
+        if (!signal.aborted) note(`Failed, and tried again later: ${describeError(error)}`)
+      })
     }
+  } catch (error) {
+    if (every === undefined || !signal.aborted) throw error
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
   }
 }
 
-function printMade(made: readonly Manifest[], json?: boolean): void {
-  const rows = made.reduce((sum, one) => sum + one.rows, 0)
-  if (json) return printJson({ manifests: made.map(({ number }) => number), rows })
+async function exportAndPrint(options: Parameters<typeof exportRecords>[0]): Promise<void> {
+  const made = await exportRecords(options)
   const until = made.at(-1)?.window.until
   if (until === undefined) return print('Nothing to export.')
+  const rows = made.reduce((sum, one) => sum + one.rows, 0)
   print(
     `${quantity(rows, 'record')} in ${quantity(made.length, 'window')}, complete up to ${until}`,
   )
