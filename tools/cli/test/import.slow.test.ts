@@ -112,10 +112,9 @@ for (const [map, rows] of [
   t.test(`an export of ${map} is imported twice, and counted once`, async (t) => {
     const application = `com.example.${map}`
     const file = write(`${map}.ndjson.gz`, gzipSync(ndjson([...rows])))
-    const args = ['import', file, '--map', map, '--bundle', application, '--json']
+    const args = ['import', file, '--map', map, '--bundle', application]
     const first = await intake([...args, '--rate', '100000'])
-    t.match(first, { code: 0 }, first.stderr)
-    t.match(JSON.parse(first.stdout), { imported: eventsMax, rejected: 0, isStopped: false })
+    t.match(first, { code: 0, stdout: `${eventsMax} records imported, 0 rejected` }, first.stderr)
     await stored()
     const once = await facts(application)
     t.equal(await countOf(application), eventsMax)
@@ -196,7 +195,7 @@ t.test('rejected lines have reasons, and the rest is imported', async (t) => {
       { line: 102, reason: /^invalid_json/, source: '{"uuid": ' },
       { line: 103, reason: 'its time is before 2020' },
       { line: 104, reason: 'its time is in the future' },
-      { line: 105, reason: /^it is older than 300 days: retention drops/ },
+      { line: 105, reason: /^retention drops records of its time/ },
       { line: 106, reason: /its time is not ISO 8601/ },
       { line: 107, reason: 'it has no event' },
       { line: 108, reason: /^invalid_request: .*\/log\/event/ },
@@ -252,7 +251,6 @@ t.test('a CSV file is read by its map', async (t) => {
   for (const [wrong, stderr] of [
     ['{', /is no JSON/],
     ['{"event":"a","user":"b"}', /map\.json: .*required.*time/],
-    ['{"event":"a","time":"b"}', /must name user or device/],
     ['{"event":"a","time":"b","user":"c","what":"d"}', /map\.json: \/what is not known/],
     ['{"event":"a","time":"b","user":"c","device_fields":{"what":"d"}}', /no device field what/],
   ] as const) {

@@ -115,7 +115,7 @@ async function run(file: string, options: Options): Promise<void> {
       },
       onProgress: createProgressNotes(),
     })
-    const { imported, rejected: bad, dropped, isStopped } = result
+    const { imported, rejected: bad, dropped } = result
     if (bad > 0) process.exitCode = 2
     if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
     else {
@@ -124,8 +124,6 @@ async function run(file: string, options: Options): Promise<void> {
       )
       if (bad > 0) print(`Rejected lines with reasons: ${rejected}`)
     }
-    if (isStopped)
-      throw new UsageError(`All of the first lines are rejected: does --map fit? See ${rejected}.`)
   } finally {
     policy?.close()
     await sink.close()

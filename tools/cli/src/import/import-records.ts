@@ -1,11 +1,12 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Policy } from '@intake/access'
-import { dayMs, importKeyId, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
+import { importKeyId, IntakeError, isUuid, limits, printUuid } from '@intake/contract'
 import { deriveIdentity } from '@intake/identity'
 import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
-import { pause, quantity } from '@intake/runtime'
-import { parseRecord, printLog } from '@intake/sandbox'
+import { pause } from '@intake/runtime'
+import { printLog } from '@intake/sandbox'
+import { UsageError } from '../endpoints.ts'
 import type { SourceMap } from './maps.ts'
 import type { SourceRow } from './read-rows.ts'
 import { RejectedError, UnwantedError, type SourceEvent } from './source-event.ts'
@@ -15,8 +16,6 @@ export interface ImportResult {
   rejected: number
   /** Left out by a rule of the operator. */
   dropped: number
-  /** Whether the import ended early, because the map does not fit the file. */
-  isStopped: boolean
 }
 
 export interface ImportOptions {
@@ -42,7 +41,7 @@ export interface ImportOptions {
 const frameRows = 500
 /** A larger frame takes too long to reach Redis, and too much of its memory. */
 const frameBytes = 1024 * 1024
-/** If none of the first rows is an event, the map does not fit. */
+/** If none of the first rows, of which there are so many, is an event, the map does not fit. */
 const trialRows = 100
 /** A frame must be in the queue this long after its records arrive, as with gateways. */
 const enqueueTimeoutMs = 8_000
@@ -50,17 +49,18 @@ const enqueueTimeoutMs = 8_000
 /**
  * Imports log events through the queue. Their identities follow from the source, so a second import
  * of the same rows changes nothing, however the first one ended.
+ *
+ * @throws {UsageError} before it imports anything, if the map does not fit the file
  */
 export async function importRecords(options: ImportOptions): Promise<ImportResult> {
   const { rows, producer, rate, onRejected, onProgress } = options
-  const result: ImportResult = { imported: 0, rejected: 0, dropped: 0, isStopped: false }
+  const result: ImportResult = { imported: 0, rejected: 0, dropped: 0 }
   const requestId = randomUUID()
   const startedAt = performance.now()
   let seen = 0
   /** The rows that were rejected for what they are. */
   let misfits = 0
-  const rowsMax = () => (seen < trialRows ? trialRows - seen : Math.min(frameRows, rate))
-  for await (const chunk of chunksOf(rows, rowsMax)) {
+  for await (const chunk of chunksOf(rows, Math.min(frameRows, rate))) {
     const receivedAtMs = await options.untilRoom()
     const deadline = performance.now() + enqueueTimeoutMs
     const context = { apiKeyId: importKeyId, requestId, receivedAtMs }
@@ -83,8 +83,8 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
       }
     }
     seen += chunk.length
-    result.isStopped = seen === trialRows && misfits === seen
-    if (result.isStopped) break
+    if (seen >= trialRows && misfits === seen)
+      throw new UsageError('All of the first lines are rejected: does --map fit?')
     for (const lines of months.values()) {
       const ndjson = `${lines.join('\n')}\n`
       const frame = { rows: lines.length, jsonBytes: Buffer.byteLength(ndjson), receivedAtMs }
@@ -100,14 +100,14 @@ export async function importRecords(options: ImportOptions): Promise<ImportResul
 
 async function* chunksOf(
   rows: AsyncIterable<SourceRow>,
-  rowsMax: () => number,
+  rowsMax: number,
 ): AsyncGenerator<SourceRow[]> {
   let chunk: SourceRow[] = []
   let bytes = 0
   for await (const row of rows) {
     chunk.push(row)
     bytes += Buffer.byteLength(row.text)
-    if (chunk.length < rowsMax() && bytes < frameBytes) continue
+    if (chunk.length < rowsMax && bytes < frameBytes) continue
     yield chunk
     chunk = []
     bytes = 0
@@ -123,8 +123,7 @@ function printRow(
   },
 ): { json: string | undefined; month: string } {
   const { map, policy, bundleIdentifier: bundle_identifier, attempt, context } = options
-  if (!row.isUtf8) throw new RejectedError('it is not UTF-8')
-  const source = map.read(map.format === 'json' ? parseRecord(row.text) : row.columns)
+  const source = map.read(row)
   const keptMs = policy.retentionMs('logs', bundle_identifier)
   requireKept(source.timeMs, { nowMs: context.receivedAtMs, keptMs })
   const user = source.user ?? source.device
@@ -150,12 +149,9 @@ function requireKept(timeMs: number, limit: { nowMs: number; keptMs: number | un
   const { nowMs, keptMs = Infinity } = limit
   if (timeMs <= limits.recordTimeMs.after) throw new UnwantedError('its time is before 2020')
   if (timeMs > nowMs + limits.eventAheadMs) throw new RejectedError('its time is in the future')
-  if (timeMs >= nowMs - keptMs) return
-  const days = Math.floor(keptMs / dayMs)
   // The period may have been taken back since: gateways refuse such a record, too.
-  throw new UnwantedError(
-    `it is older than ${quantity(days, 'day')}: retention drops such records, or has dropped them`,
-  )
+  if (timeMs < nowMs - keptMs)
+    throw new UnwantedError('retention drops records of its time, or has dropped them')
 }
 
 /** A source without ids is identified by the number and text of its lines. */

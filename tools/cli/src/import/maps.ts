@@ -19,10 +19,10 @@ import type { SourceRow } from './read-rows.ts'
 export interface SourceMap {
   format: 'json' | 'csv'
   /**
-   * @throws {RejectedError} if a line of JSON, or the columns of a `SourceRow`, are no event
+   * @throws {RejectedError | IntakeError} if the row is no event
    * @throws {UsageError} if the file lacks a column
    */
-  read: (row: unknown) => SourceEvent
+  read: (row: SourceRow) => SourceEvent
 }
 
 /**
@@ -63,14 +63,14 @@ export async function findMap(name: string): Promise<SourceMap> {
   throw new UsageError('Give --map posthog, segment or csv:FILE.')
 }
 
-function readPostHog(row: unknown): SourceEvent {
-  const { properties, ...event } = objectOf(row)
+function readPostHog({ text }: SourceRow): SourceEvent {
+  const { properties, ...event } = objectOf(parseRecord(text))
   const parsed = typeof properties === 'string' ? parseRecord(properties) : properties
   return readPlaces(postHog, { ...event, properties: parsed })
 }
 
-function readSegment(row: unknown): SourceEvent {
-  const call = objectOf(row)
+function readSegment({ text }: SourceRow): SourceEvent {
+  const call = objectOf(parseRecord(text))
   const type = textAt(call, 'type') ?? 'track'
   if (type === 'track') return readPlaces(segment, call)
   if (type !== 'screen' && type !== 'page') {
@@ -109,32 +109,33 @@ const CsvMap = Type.Object(
   { additionalProperties: false },
 )
 
+/** A double would not have all digits of a large integer. */
+const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
+
 async function readCsvMap(path: string): Promise<SourceMap['read']> {
   const map = parseCsvMap(await readFile(path, 'utf8'), path)
-  const toNumber = (text: string, column: string): unknown => {
-    const number = Number(text)
-    if (text.trim() === '' || !Number.isFinite(number)) {
-      throw new RejectedError(`${column.slice(0, -':number'.length)} is no number`)
-    }
-    // A double would not have all digits of a large integer. JSON has no plus and no leading zero.
-    const [, minus = '', digits] = /^\s*\+?(-?)0*(\d+)\s*$/.exec(text) ?? []
-    return digits === undefined ? number : parseRecord(minus + digits)
-  }
-  return (row) => {
-    if (row === undefined) throw new RejectedError('it has more cells than the header')
+  return ({ header, cells }) => {
+    if (cells.slice(header.length).some((cell) => cell.trim() !== ''))
+      throw new RejectedError('it has more cells than the header')
     const at = (column: string | undefined) => {
       if (column === undefined) return undefined
       if (column.startsWith('=')) return column.slice(1)
-      const columns = row as NonNullable<SourceRow['columns']>
       const name = column.trim()
-      // A name such as `constructor` is no column that the file has.
-      if (!Object.hasOwn(columns, name)) {
-        const names = Object.keys(columns).join(', ').slice(0, 500)
+      const place = header.indexOf(name)
+      if (place === -1) {
+        const names = header.join(', ').slice(0, 500)
         throw new UsageError(`There is no column ${name}. The file has: ${names}`)
       }
-      const cell = columns[name]
-      if (cell === undefined) throw new UsageError(`Several columns are named ${name}.`)
-      return cell || undefined
+      if (header.includes(name, place + 1))
+        throw new UsageError(`Several columns are named ${name}.`)
+      return cells[place] || undefined
+    }
+    const paramAt = (column: string) => {
+      const [, name, isNumber] = /^(.*?)(:number)?$/s.exec(column) ?? []
+      const text = at(name)
+      if (isNumber === undefined || text === undefined) return text
+      if (numberForm.test(text.trim())) return parseRecord(text)
+      throw new RejectedError(`${name} is no number`)
     }
     return {
       id: at(map.id),
@@ -142,10 +143,7 @@ async function readCsvMap(path: string): Promise<SourceMap['read']> {
       timeMs: requireTimeMs(at(map.time)),
       user: at(map.user),
       device: at(map.device ?? map.user),
-      params: mapPresent(map.params ?? {}, (column) => {
-        const text = at(column.replace(/:number$/, ''))
-        return column.endsWith(':number') && text !== undefined ? toNumber(text, column) : text
-      }),
+      params: mapPresent(map.params ?? {}, paramAt),
       deviceFields: mapPresent(map.device_fields ?? {}, at),
     }
   }
@@ -158,9 +156,6 @@ function parseCsvMap(text: string, path: string): Static<typeof CsvMap> {
     const [fault] = Value.Errors(CsvMap, map)
     const problem = fault?.keyword === 'boolean' ? 'is not known' : fault?.message
     throw new UsageError(`${path}: ${fault?.instancePath || 'it'} ${problem}.`)
-  }
-  if (map.user === undefined && map.device === undefined) {
-    throw new UsageError(`${path} must name user or device.`)
   }
   const fields = Object.keys(map.device_fields ?? {})
   const unknown = fields.find((name) => !documentedDeviceFields.has(name))
