@@ -1,18 +1,18 @@
 import { once } from 'node:events'
-import { rm, writeFile } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createPolicyStore, watchPolicy } from '@intake/access'
 import { createBacklogReader, type ReadBacklogs } from '@intake/queue'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { connectRedis, createReplicaAcks } from '@intake/redis'
+import { createReplicaAcks } from '@intake/redis'
 import { pause, quantity } from '@intake/runtime'
 import type { Command } from 'commander'
 import { ackReplicas } from '../confirm-change.ts'
-import { findEndpoint, UsageError } from '../endpoints.ts'
+import { UsageError } from '../endpoints.ts'
 import type { ImportOptions } from '../import/import-records.ts'
 import { noteChange, noteOnce } from '../journal.ts'
 import { numberOption, wholeBundle } from '../option-values.ts'
-import { note, print, printJson } from '../print.ts'
+import { note, print } from '../print.ts'
 import { openRedis } from '../with-redis.ts'
 
 interface Options {
@@ -20,8 +20,6 @@ interface Options {
   bundle: string
   rate: number
   attempt: number
-  rejected?: string
-  json?: boolean
 }
 
 const guide = `
@@ -34,7 +32,8 @@ Maps:
   segment    track, screen and page calls of Segment, one JSON object a line
   csv:FILE   FILE says which columns are what (docs/import.md)
 
-Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 some lines are rejected.`
+Exit codes: 0 all imported, 1 failed (run it again) or the map does not fit, 2 some lines are rejected: <file>.rejected.ndjson
+has them with their reasons.`
 
 /** Frames that may wait in Redis; more would only fill its memory. */
 const waitingMax = 100
@@ -52,8 +51,6 @@ export function define(command: Command): void {
     )
     .option('--rate <records>', 'records per second', numberOption({ max: 1e6 }), 5_000)
     .option('--attempt <number>', 'another one gives events other ids', numberOption({}), 1)
-    .option('--rejected <file>', 'where rejected lines go; default: <file>.rejected.ndjson')
-    .option('--json', 'print the result as JSON')
     .addHelpText('after', guide)
     .action(run)
 }
@@ -63,15 +60,16 @@ async function run(file: string, options: Options): Promise<void> {
   const { findMap } = await import('../import/maps.ts')
   const { readRows } = await import('../import/read-rows.ts')
   const { importRecords } = await import('../import/import-records.ts')
-  const { bundle, rate, attempt, rejected = `${file}.rejected.ndjson`, json } = options
+  const { bundle, rate, attempt } = options
   const map = await findMap(options.map)
   const replicas = ackReplicas()
-  const url = await findEndpoint('REDIS_URL')
-  const queue = connectRedis({ url, role: 'producer', onError: () => undefined })
+  const rejectedFile = `${file}.rejected.ndjson`
+  // That of an earlier import, or a link that came with the file.
+  await rm(rejectedFile, { force: true })
   // Waits while a server of a cluster is being connected; a producer's commands fail meanwhile.
   const { redis, ask } = await openRedis()
-  const acks = replicas === 0 ? undefined : createReplicaAcks({ redis: queue, replicas })
-  const sink = createJobSink({ redis: queue, kind: 'logs', acks })
+  const acks = replicas === 0 ? undefined : createReplicaAcks({ redis, replicas })
+  const sink = createJobSink({ redis, kind: 'logs', acks })
   let policy: ReturnType<typeof watchPolicy> | undefined
   try {
     await ask(once(redis, 'ready'))
@@ -88,11 +86,9 @@ async function run(file: string, options: Options): Promise<void> {
     const producer = createFrameProducer({ sink })
     const readBacklogs = createBacklogReader({ redis })
     const detail = { map: options.map, file: basename(file) }
-    const noteImport = noteOnce(() =>
-      ask(noteChange(redis, { action: 'records-imported', subject: bundle, detail })),
-    )
-    let hasRejected = false
-    const result = await importRecords({
+    const entry = { action: 'records-imported', subject: bundle, detail } as const
+    const noteImport = noteOnce(() => ask(noteChange(redis, entry)))
+    const { imported, rejected, dropped } = await importRecords({
       rows: readRows(file, map.format),
       map,
       bundleIdentifier: bundle,
@@ -100,34 +96,25 @@ async function run(file: string, options: Options): Promise<void> {
       rate,
       policy,
       producer: {
-        async add(frame, deadline) {
-          await noteImport()
-          await producer.add(frame, deadline)
-        },
+        add: (frame, deadline) => noteImport().then(() => producer.add(frame, deadline)),
       },
       untilRoom: () => untilRoom(() => ask(readBacklogs())),
-      async onRejected({ line, text }, reason) {
-        const entry = `${JSON.stringify({ line, reason, source: text })}\n`
-        // The first one replaces the file of an earlier import, or a link that came with the file.
-        if (!hasRejected && options.rejected === undefined) await rm(rejected, { force: true })
-        await writeFile(rejected, entry, { mode: 0o600, flag: hasRejected ? 'a' : 'w' })
-        hasRejected = true
+      onRejected({ line, text }, reason) {
+        const rejection = `${JSON.stringify({ line, reason, source: text })}\n`
+        return appendFile(rejectedFile, rejection, { mode: 0o600 })
       },
       onProgress: createProgressNotes(),
     })
-    const { imported, rejected: bad, dropped } = result
-    if (bad > 0) process.exitCode = 2
-    if (json) printJson({ ...result, rejected_file: bad > 0 ? rejected : null })
-    else {
-      print(
-        `${quantity(imported, 'record')} imported, ${bad} rejected, ${dropped} left out by rules`,
-      )
-      if (bad > 0) print(`Rejected lines with reasons: ${rejected}`)
+    print(
+      `${quantity(imported, 'record')} imported, ${rejected} rejected, ${dropped} left out by rules`,
+    )
+    if (rejected > 0) {
+      process.exitCode = 2
+      print(`Rejected lines with reasons: ${rejectedFile}`)
     }
   } finally {
     policy?.close()
     await sink.close()
-    queue.disconnect()
     redis.disconnect()
   }
 }
