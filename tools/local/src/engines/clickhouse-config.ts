@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-const userNames = ['intake', 'worker', 'reader', 'analyst']
-/** The users of `intake analysts create`, which come from files in the folder users.d. */
-const limitedAnalysts = 'intake_[a-z0-9_]+'
 /** The memory limit of the whole server, in bytes. */
 const memoryBytesMax = 2 * 1024 ** 3
 /** The maximum size of the temporary data of all queries together, in bytes. */
 const temporaryBytesMax = 1024 ** 3
 
 const unauthorized =
-  `Name a user: ${userNames.join(', ')}. Send user and password by basic authentication, or in the headers ` +
-  'X-ClickHouse-User and X-ClickHouse-Key, but not in the URL.\n'
+  'Name a user. Send user and password by basic authentication, or in the headers X-ClickHouse-User and ' +
+  'X-ClickHouse-Key, but not in the URL.\n'
+
+const loopback = String.raw`(localhost|127\.0\.0\.1|\[::1\])(:\d+)?`
 
 const queryLog = `<query_log>
     <database>system</database>
@@ -46,13 +45,9 @@ const ofServer = ({ port, tablesDir }: { port: number; tablesDir: string }) => {
 }
 
 /**
- * Prints the configuration of the server. The engine opens its first session from loopback as the
- * user `default`, without a password. This cannot be configured, so HTTP requests must be kept from
- * using that user. Each request must name another user in the header `X-ClickHouse-User`. The
- * engine then refuses URL parameters that name a different user. With basic authentication it would
- * obey such parameters, so requests with basic authentication get 401; under `npm start`, they
- * reach the engine with the headers instead (stack/basic-auth.ts). Only `/ping` and the page for
- * queries (`playRules`) need no such header.
+ * Prints the configuration of the server. It answers pages and names of this machine only, because
+ * a foreign site can make its own name resolve to 127.0.0.1 (DNS rebinding), and a browser would
+ * send the credentials that a person has entered to the requests of any site.
  *
  * Analysts could fill some resources. Sessions keep what was set in them until they end. Cached
  * results and the log of queries keep the content of any query. These resources are limited here
@@ -89,17 +84,15 @@ export function serverConfig(options: ServerConfigOptions) {
       <url>/ping</url>
       <handler><type>ping</type></handler>
     </rule>
-    <rule>
-      <headers><X-ClickHouse-User>regex:(${userNames.join('|')}|${limitedAnalysts})</X-ClickHouse-User></headers>
-      ${queryHandler()}
-    </rule>
-    ${options.playPath === undefined ? '' : playRules(options.playPath)}
+    ${options.playPath === undefined ? '' : playRule(options.playPath)}
+    ${ofThisMachine('<Authorization>regex:.+</Authorization>', queryHandler)}
+    ${ofThisMachine('<X-ClickHouse-User>regex:.+</X-ClickHouse-User>', queryHandler)}
+    ${ofThisMachine('', loginHandler)}
     <rule>
       <handler>
         <type>static</type>
-        <status>401</status>
-        <http_response_headers><WWW-Authenticate>Basic realm="ClickHouse", charset="UTF-8"</WWW-Authenticate></http_response_headers>
-        <response_content>${unauthorized}</response_content>
+        <status>403</status>
+        <response_content>This port serves pages and names of this machine, such as localhost.\n</response_content>
       </handler>
     </rule>
   </http_handlers>
@@ -107,45 +100,39 @@ export function serverConfig(options: ServerConfigOptions) {
 `
 }
 
+/** A rule for requests that have these headers, and do not come from a foreign page. */
+const ofThisMachine = (headers: string, handler: string) => `<rule>
+      <headers>
+        <Host>regex:(${loopback})?</Host>
+        <Origin>regex:(https?://${loopback})?</Origin>
+        <Sec-Fetch-Site>regex:(none|same-origin)?</Sec-Fetch-Site>
+        ${headers}
+      </headers>
+      ${handler}
+    </rule>`
+
+const queryHandler = `<handler>
+        <type>dynamic_query_handler</type>
+        <query_param_name>query</query_param_name>
+      </handler>`
+
+const loginHandler = `<url>/</url>
+      <handler>
+        <type>static</type>
+        <status>401</status>
+        <http_response_headers><WWW-Authenticate>Basic realm="ClickHouse", charset="UTF-8"</WWW-Authenticate></http_response_headers>
+        <response_content>${unauthorized}</response_content>
+      </handler>`
+
 /**
- * Rules for the engine's page for queries. The page sends user and password as URL parameters,
- * which rules cannot check. A rule that accepts these parameters would therefore also accept the
- * user `default`. So the page and its queries have a secret path, which is only in the link to the
- * page. Every request to that path has the user `analyst`, even if its parameters name another
- * user. The page has no other path, because a client that aborts the transfer of the page can end
- * the engine (about once in 350 times). The page asks whether `/webterminal` exists: a 401 would
- * open the browser's login dialog in front of it.
+ * The engine's page for queries has a secret path, because a client that aborts the transfer of the
+ * page can end the engine (about once in 350 times).
  */
-function playRules(path: string) {
-  return `<rule>
+const playRule = (path: string) => `<rule>
       <url>${path}</url>
       <methods>GET</methods>
       <handler><type>play</type></handler>
-    </rule>
-    <rule>
-      <url>/</url>
-      <methods>OPTIONS</methods>
-      <handler><type>static</type><status>204</status><response_content></response_content></handler>
-    </rule>
-    <rule>
-      <url>/webterminal</url>
-      <handler><type>static</type><status>404</status><response_content></response_content></handler>
-    </rule>
-    <rule>
-      <url>${path}</url>
-      <methods>POST</methods>
-      ${queryHandler('<user>analyst</user>')}
     </rule>`
-}
-
-/** Without `credentials`, each request is authenticated by its own. */
-function queryHandler(credentials = '') {
-  return `<handler>
-        <type>dynamic_query_handler</type>
-        <query_param_name>query</query_param_name>
-        ${credentials}
-      </handler>`
-}
 
 /** A query gets a thread for so much free memory: with the default of 1 GiB only one. */
 const memoryPerThread = 128 * 1024 ** 2
@@ -156,23 +143,34 @@ const fixedFrom26_6 = [
   'query_plan_optimize_join_order_max_searched_plans',
 ]
 
-/** The engine's first session has this user, and needs these rights. */
+/**
+ * The engine opens its first session as this user, without a password, and keeps it. It is the only
+ * session that this user may have, so nobody else can be this user.
+ */
 const engineUser = `<default>
       <no_password/>
       <networks><ip>127.0.0.1</ip></networks>
-      <profile>default</profile>
+      <profile>engine</profile>
       <quota>default</quota>
       <grants>
         <query>GRANT SYSTEM LISTEN ON *.*</query>
         <query>GRANT SELECT ON system.numbers</query>
       </grants>
     </default>`
+const engineProfile = '<engine><max_sessions_for_user>1</max_sessions_for_user></engine>'
 
 const deployedFile = new URL('../../../../deploy/clickhouse/users.xml', import.meta.url)
 
 /** Passwords by user. Without a password of `analyst`, there is no such user. */
 export type Passwords = Record<'intake' | 'worker' | 'reader', string> & {
   analyst: string | undefined
+}
+
+interface UsersOptions {
+  /** A server has no user `default`. */
+  isServer?: boolean
+  /** Default: the users of a deployed server. */
+  deployed?: string
 }
 
 /**
@@ -183,10 +181,11 @@ export type Passwords = Record<'intake' | 'worker' | 'reader', string> & {
  */
 export function usersConfig(
   { analyst, ...passwords }: Passwords,
-  deployed = readFileSync(deployedFile, 'utf8'),
+  { isServer = false, deployed = readFileSync(deployedFile, 'utf8') }: UsersOptions = {},
 ) {
   const edits: [found: RegExp, replacement: string][] = [
-    [/<default remove="remove"\/>/, engineUser],
+    [/<default remove="remove"\/>/, isServer ? '' : engineUser],
+    [/<\/profiles>/, `${engineProfile}</profiles>`],
     [
       /<grants>\s*<query>GRANT ALL ON intake\.[^]*?<\/grants>/,
       '<access_management>1</access_management>',

@@ -19,8 +19,6 @@ const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url
 export interface ClickHouseOptions extends ServiceOptions {
   /** A program `clickhouse` that runs instead of the engine, and restricts `file()` itself. */
   serverProgram?: string | undefined
-  /** The port in `analystUrl` and `playUrl`. Default: the port of the server. */
-  publicPort?: number
   /** The user `intake` has all rights. Each password is by default a new random one. */
   password?: string
   /** `worker` may insert into the raw tables. */
@@ -62,9 +60,8 @@ export interface ClickHouse extends Service {
  * which the tables survive. It ends by itself when its disk becomes full (clickhouse-engine.mjs),
  * and when a query runs too long and cannot be cancelled (hung-queries.ts).
  *
- * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`, and
- * takes credentials as clickhouse-config.ts says. If the system cannot confine its process
- * (hosts/clickhouse.mjs), there is no user `analyst`.
+ * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`. If the
+ * system cannot confine its process (hosts/clickhouse.mjs), there is no user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
@@ -104,7 +101,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     server: serverProgram === undefined ? undefined : { port, tablesDir },
   })
   writeFileSync(configFile, config, { mode: 0o600 })
-  writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
+  writeFileSync(usersFile, usersConfig(passwords, { isServer: serverProgram !== undefined }), {
+    mode: 0o600,
+  })
 
   const owner = { port, password }
   const child = await startReadyChild({
@@ -125,19 +124,15 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   })
 
   endHungQueries({ child, owner, queryMsMax, killMsMax, say })
-  const { publicPort = port } = options
-  const urlOf = (user: string, secret: string, at = port) =>
-    `http://${user}:${secret}@127.0.0.1:${at}`
+  const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
     ...child,
     port,
     url: urlOf('intake', password),
     workerUrl: urlOf('worker', workerPassword),
     readerUrl: urlOf('reader', readerPassword),
-    analystUrl: hasAnalyst
-      ? urlOf('analyst', analystPassword, publicPort)
-      : urlOf('intake', password, publicPort),
-    playUrl: playPath && playUrlOf(`http://127.0.0.1:${publicPort}`, playPath),
+    analystUrl: hasAnalyst ? urlOf('analyst', analystPassword) : urlOf('intake', password),
+    playUrl: playPath && playUrlOf(`http://127.0.0.1:${port}`, playPath, analystPassword),
     unconfined: obstacles.files,
     unconfinedNetwork: obstacles.network,
   }
@@ -156,7 +151,7 @@ function playPathOf(analystPassword: string) {
 }
 
 /** The page sends queries to its parameter `url`. */
-function playUrlOf(origin: string, path: string) {
-  const url = `${origin}${path}`
-  return `${url}?url=${encodeURIComponent(url)}`
+function playUrlOf(origin: string, path: string, password: string) {
+  const login = new URLSearchParams({ url: origin, user: 'analyst', password })
+  return `${origin}${path}?${login.toString()}`
 }

@@ -12,8 +12,6 @@ export interface StackPorts {
   /** 0 if a URL replaces the embedded service. */
   redis: number
   clickhouse: number
-  /** The port of the ClickHouse process, to which `clickhouse` is forwarded. */
-  clickhouseEngine: number
   s3: number
 }
 
@@ -24,8 +22,6 @@ export interface ClaimPortsOptions {
   say: (line: string) => void
   /** The processes of a stack that was killed may use their ports for so long. */
   waitMs: number
-  /** The `clickhouseEngine` of a stack that was killed; 0 if there is none. */
-  previousEnginePort: number
   signal: AbortSignal
 }
 
@@ -90,11 +86,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
     )
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'))
-  // While the previous engine runs, another one cannot open its data.
-  if (options.previousEnginePort > 0) await waitForPort(options.previousEnginePort)
-  const clickhouseEngine = clickhouse === 0 ? 0 : await claimFree('the ClickHouse process')
-  const apps = { gateway, gatewayAdmin, workerAdmin, consoleAdmin }
-  return { ...apps, redis, clickhouse, clickhouseEngine, s3 }
+  return { gateway, gatewayAdmin, workerAdmin, consoleAdmin, redis, clickhouse, s3 }
 }
 
 /** Takes a port that has no problem, so that no stack that starts at this moment chooses it, too. */

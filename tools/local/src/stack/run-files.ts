@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpointsFile } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
@@ -13,16 +13,11 @@ export function createRunFiles(dataDir: string) {
   const endpointsPath = endpointsFile(dataDir)
   const markFile = join(dataDir, 'running')
   const previousRunWasKilled = existsSync(markFile)
-  const mark = previousRunWasKilled ? readFileSync(markFile, 'utf8') : ''
-  const [, previousPort = '0'] = /^\d+ (\d+)$/m.exec(mark) ?? []
   rmSync(endpointsPath, { force: true })
   writeFileSync(markFile, `${process.pid}\n`)
   return {
     /** Whether processes of the previous run may still be ending. */
     previousRunWasKilled,
-    /** The port of its ClickHouse process; 0 if it had none. */
-    previousEnginePort: Number(previousPort),
-    noteEnginePort: (port: number) => writeFileSync(markFile, `${process.pid} ${port}\n`),
     writeEndpoints: (endpoints: Endpoints) => writePrivateJson(endpointsPath, endpoints),
     remove() {
       rmSync(endpointsPath, { force: true })

@@ -4,7 +4,6 @@ import { type Service } from '../engines/service.ts'
 import { type ClickHouse, startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
 import { startS3, type S3 } from '../engines/s3.ts'
-import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
@@ -36,7 +35,6 @@ export interface ServicesOptions {
   onChange: () => void
   /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
-  ending: AbortSignal
 }
 
 /** A URL in the environment may be unintended, so the user is told of it. */
@@ -87,7 +85,7 @@ async function redisOf(options: ServicesOptions): Promise<Backend> {
 
 async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend> {
   const { config, secrets, say } = options
-  const { clickhouse: publicPort, clickhouseEngine: port } = options.ports
+  const { clickhouse: port } = options.ports
   const { CLICKHOUSE_URL: url } = config
   if (url !== undefined) {
     const [first = url] = splitUrls(url)
@@ -96,13 +94,11 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
   }
   const { clickhousePassword: password, workerPassword, readerPassword, analystPassword } = secrets
   const passwords = { password, workerPassword, readerPassword, analystPassword }
-  const ports = { port, publicPort }
   const serverProgram = config.CLICKHOUSE_SERVER
   const place = placeOf(options, 'clickhouse')
   const { service, process } = await run(options, 'ClickHouse', (signal) =>
-    startClickHouse({ ...place, ...ports, ...passwords, serverProgram, signal, say }),
+    startClickHouse({ ...place, port, ...passwords, serverProgram, signal, say }),
   )
-  await acceptBasicAuth({ port: publicPort, enginePort: port, signal: options.ending })
   const { unconfined, unconfinedNetwork } = service
   if (unconfined !== undefined) {
     say(

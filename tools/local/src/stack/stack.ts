@@ -84,17 +84,14 @@ async function claim(run: Run): Promise<{ ports: StackPorts; env: NodeJS.Process
   const files = createRunFiles(dataDir)
   run.files = files
   const waitMs = files.previousRunWasKilled ? 12_000 : 0
-  const { previousEnginePort } = files
   const ports = await claimPorts({
     config,
     isChosen: (setting) => Boolean(env[setting]),
     say,
     waitMs,
-    previousEnginePort,
     signal: ending.signal,
   })
-  files.noteEnginePort(ports.clickhouseEngine)
-  const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(Boolean).join(',')
+  const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter(Boolean).join(',')
   connectOnlyToOwnUser(ownPorts)
   const CORS_ORIGINS = env['CORS_ORIGINS'] || loopbackOrigins
   return { ports, env: { ...env, OWN_PORTS: ownPorts, CORS_ORIGINS } }
@@ -121,7 +118,6 @@ async function start(run: Run): Promise<RunningStack> {
     say,
     onChange,
     add,
-    ending: ending.signal,
   })
   ending.signal.throwIfAborted()
 

@@ -62,7 +62,11 @@ t.test('an edit of addresses, passwords or users of the deployed server is refus
   for (const [name, [found, replacement]] of Object.entries(edits)) {
     const edited = deployed.replace(found, replacement)
     t.not(edited, deployed, name)
-    t.throws(() => usersConfig({ ...passwords, analyst: 'x' }, edited), /users\.xml has/, name)
+    t.throws(
+      () => usersConfig({ ...passwords, analyst: 'x' }, { deployed: edited }),
+      /users\.xml has/,
+      name,
+    )
   }
   t.end()
 })

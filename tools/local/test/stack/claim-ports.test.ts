@@ -13,7 +13,6 @@ async function claim(isChosen: (setting: string) => boolean) {
     isChosen,
     say: (line) => void said.push(line),
     waitMs: 0,
-    previousEnginePort: 0,
     signal: AbortSignal.timeout(60_000),
   })
   return {
