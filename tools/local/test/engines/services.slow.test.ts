@@ -146,7 +146,11 @@ t.test('ClickHouse', async (t) => {
       const target = { host: '127.0.0.1', port, path, headers, method: 'POST' }
       const sent = request(target).end('SELECT currentUser()')
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
-      return { status: response.statusCode, headers: response.headers, text: await textOf(response) }
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        text: await textOf(response),
+      }
     }
     for (const headers of [right, named, { ...right, origin: 'http://localhost:5173' }])
       t.match(await send('/any', headers), { status: 200, text: `${username}\n` })
