@@ -32,10 +32,7 @@ export interface SupervisedProcess<R extends Running = Running> {
   kill(): void
 }
 
-/** After such a run, restarts count from 0 again, and messages are shown again. */
-const healthyMs = 30_000
-/** The same message is shown once in this time, even if every restart fails. */
-const sayAgainMs = 60_000
+const retryMs = 2_000
 
 export function superviseProcess<R extends Running>(
   options: SupervisedProcessOptions<R>,
@@ -46,14 +43,6 @@ export function superviseProcess<R extends Running>(
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
-  /** When each message was last shown in the current series of failures. */
-  const saidAt = new Map<'died' | 'failed', number>()
-
-  function sayRarely(what: 'died' | 'failed', line: string) {
-    if (performance.now() - (saidAt.get(what) ?? -Infinity) < sayAgainMs) return
-    saidAt.set(what, performance.now())
-    say(line)
-  }
 
   async function launchOnce(again: boolean): Promise<R> {
     const running = await launch({ signal, again })
@@ -70,38 +59,32 @@ export function superviseProcess<R extends Running>(
   }
 
   async function keep(first: R) {
-    let attempt = 0
     for (let running: R | undefined = first; running !== undefined;) {
-      const since = performance.now()
       const exit = await running.exited
       current = undefined
       if (signal.aborted) return
-      if (performance.now() - since > healthyMs) {
-        attempt = 0
-        saidAt.clear()
-      }
-      sayRarely('died', `${name} died (${describeExit(exit)}): restarting it.`)
+      say(`${name} died (${describeExit(exit)}): restarting it.`)
       onChange()
-      running = undefined
-      while (running === undefined && !signal.aborted) {
-        running = await retry(attempt++)
-      }
-      if (running === undefined) return
-      if (saidAt.delete('failed')) say(`${name} is running again.`)
+      running = await restart()
       onChange()
     }
   }
 
-  async function retry(attempt: number): Promise<R | undefined> {
-    try {
-      await delay(backoffMs(attempt), undefined, { signal })
-      return await launchOnce(true)
-    } catch (error) {
-      if (!signal.aborted) {
-        sayRarely('failed', `${name} could not be restarted: ${messageOf(error)}`)
+  /** Tries until it succeeds, and says each reason once. Resolves to undefined if `stop` is called. */
+  async function restart(): Promise<R | undefined> {
+    for (let said: string | undefined; !signal.aborted;) {
+      try {
+        const running = await launchOnce(true)
+        if (said !== undefined) say(`${name} is running again.`)
+        return running
+      } catch (error) {
+        const reason = messageOf(error)
+        if (!signal.aborted && reason !== said) say(`${name} could not be restarted: ${reason}`)
+        said = reason
+        await delay(retryMs, undefined, { signal }).catch(() => undefined)
       }
-      return undefined
     }
+    return undefined
   }
 
   return {
@@ -116,12 +99,4 @@ export function superviseProcess<R extends Running>(
     },
     kill: () => current?.kill(),
   }
-}
-
-/**
- * The pause before a restart, the first of which is number 0: none, then half a second, which
- * doubles up to ten seconds.
- */
-function backoffMs(attempt: number) {
-  return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }
