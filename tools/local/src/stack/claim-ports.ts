@@ -26,7 +26,6 @@ export interface ClaimPortsOptions {
 }
 
 const pauseMs = 200
-const highestPort = 65_535
 
 /** @throws {StartError} if ports cannot be used; names all of them */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
@@ -61,15 +60,6 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
     return port
   }
 
-  async function claimNext(after: number): Promise<number> {
-    for (let port = after + 1; port <= highestPort; port++) {
-      if (claimed.has(port) || (await takePort(port)) !== undefined) continue
-      claimed.set(port, 'WORKER_ADMIN_PORT')
-      return port
-    }
-    return claimFree('WORKER_ADMIN_PORT')
-  }
-
   const gateway = await claim('PORT', 'the gateway')
   const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
   const consoleAdmin = await claim('CONSOLE_ADMIN_PORT', 'the page')
@@ -78,11 +68,10 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   const s3 = config.S3_ENDPOINT ? 0 : await claim('S3_PORT', 'S3')
   const workerAdmin: number[] = []
   while (workerAdmin.length < config.WORKERS) {
-    const previous = workerAdmin.at(-1)
     workerAdmin.push(
-      previous === undefined || config.WORKER_ADMIN_PORT === 0
+      workerAdmin.length === 0
         ? await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
-        : await claimNext(previous),
+        : await claimFree('WORKER_ADMIN_PORT'),
     )
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'))

@@ -26,7 +26,7 @@ export const StackConfig = Type.Object({
   GATEWAY_ADMIN_PORT: port(3001, 'Port for health checks and metrics of the gateway.'),
   WORKER_ADMIN_PORT: port(
     3002,
-    'Port for health checks and metrics of the first worker; the others use the next free ports.',
+    'Port for health checks and metrics of the first worker; the others use free ports.',
   ),
   CONSOLE_ADMIN_PORT: port(
     3004,
