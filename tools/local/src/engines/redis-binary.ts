@@ -104,18 +104,14 @@ async function unpackDebs(
   const work = await mkdtemp(`${cacheDir}-`)
   const options = { cwd: work, env, timeout: aptTimeoutMs, signal }
   try {
-    try {
+    await download(options).catch(async () => {
+      await run('apt-get', ['update'], options)
       await download(options)
-    } catch (error) {
-      const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      // If the update fails too, the cause is probably a missing permission or no network. The
-      // error of the download is then the more helpful one.
-      if (updated === undefined) throw error
-      await download(options)
-    }
+    })
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))
     for (const deb of debs) await run('dpkg-deb', ['-x', deb, 'root'], options)
-    await putInPlace(join(work, 'root'), cacheDir)
+    await rm(cacheDir, { recursive: true, force: true })
+    await rename(join(work, 'root'), cacheDir)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
@@ -132,13 +128,6 @@ async function download(options: ExecFileOptions) {
   const absent = [...String(stdout).matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
   const names = new Set(['redis-server', 'redis-tools', ...absent])
   await run('apt-get', ['download', ...names], options)
-}
-
-/** Keeps a working program that another process has put there meanwhile. */
-async function putInPlace(folder: string, cacheDir: string) {
-  if ((await unpackedBinary(cacheDir)) !== undefined) return
-  await rm(cacheDir, { recursive: true, force: true })
-  await rename(folder, cacheDir)
 }
 
 function lastLine(error: unknown) {

@@ -8,7 +8,6 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { tryJson } from '@intake/runtime'
 
 const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
@@ -40,14 +39,7 @@ function readTail(path: string, startBytes: number) {
 
 /** A crashing program prints more after its error, so this is the last line with an error. */
 function lastWords(text: string) {
-  const lines = text.split('\n').map(plain)
+  const lines = text.split('\n').map((line) => line.trim())
   const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))
   return telling.findLast((line) => /error|exception|fatal/i.test(line)) ?? telling.at(-1) ?? ''
-}
-
-/** Returns the message of a line that is JSON, or the line itself. */
-function plain(line: string) {
-  const { msg, err } = Object(tryJson(line)) as { msg?: string; err?: { message: string } }
-  if (typeof msg !== 'string') return line.trim()
-  return err === undefined ? msg : `${msg} (error: ${err.message})`
 }
