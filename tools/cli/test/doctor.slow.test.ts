@@ -16,8 +16,6 @@ interface Report {
 }
 
 interface Examined {
-  /** The percentage of a disk that must be free. */
-  diskFree?: number
   env?: Record<string, string>
   /** How many milliseconds the clock of this machine is ahead. */
   aheadMs?: number
@@ -166,12 +164,6 @@ const planted: Planted[] = [
     detail: /^The user in CLICKHOUSE_URL reads times in the zone Europe\/London, not UTC\.$/,
   },
   {
-    what: 'the disk of ClickHouse is full beyond the limit',
-    plant: async () => ({ diskFree: 100 }),
-    code: 'clickhouse_disk',
-    detail: /^The disk default of ClickHouse has .* [GT]iB left, less than 100 %\.$/,
-  },
-  {
     what: 'another bucket is named',
     plant: async () => ({ env: { S3_BUCKET: 'other' } }),
     code: 'object_store',
@@ -200,29 +192,24 @@ const planted: Planted[] = [
   },
 ]
 
-async function doctor({ diskFree = 10, env }: Examined = {}) {
-  const { code, stdout, stderr } = await intake(
-    ['doctor', '--json', '--disk-free', `${diskFree}`],
-    { ...env },
-  )
+async function doctor({ env }: Examined = {}) {
+  const { code, stdout, stderr } = await intake(['doctor', '--json'], { ...env })
   if (stdout === '') throw new Error(stderr)
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
 /** The findings of `intake doctor` when it runs in this process. */
-async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): Promise<Finding[]> {
+async function findingsOf({ env = {}, aheadMs = 0 }: Examined): Promise<Finding[]> {
   const now = Date.now
   Date.now = () => now() + aheadMs
   try {
     const { S3_ENDPOINT = s3.url, CLICKHOUSE_URL = endpoints.CLICKHOUSE_URL } = env
-    const { findings } = await examine({
+    return await examine({
       redisUrl: endpoints.REDIS_URL,
       clickhouseUrl: CLICKHOUSE_URL,
       s3Endpoint: S3_ENDPOINT,
-      freeShareMin: diskFree / 100,
       env,
     })
-    return findings
   } finally {
     Date.now = now
   }
@@ -230,12 +217,7 @@ async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): P
 
 t.test('nothing is wrong with services that are set up', async (t) => {
   t.same(await doctor(), { code: 0, state: 'ok', findings: [] })
-  const { code, stdout } = await intake(['doctor'])
-  t.equal(code, 0)
-  t.match(
-    stdout,
-    /^Nothing is wrong\. Examined: Redis 7.*, ClickHouse 2\d.*, bucket intake, clocks/,
-  )
+  t.match(await intake(['doctor']), { code: 0, stdout: 'Nothing is wrong.\n' })
 })
 
 for (const { what, plant, repair, code, detail } of planted) {

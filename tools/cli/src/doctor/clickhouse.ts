@@ -1,4 +1,3 @@
-import { statfsSync } from 'node:fs'
 import { ClickHouseError, describeError, withClickHouse } from '@intake/clickhouse'
 import {
   inspectClickHouse,
@@ -6,7 +5,6 @@ import {
   readInstallation,
   type ClickHouseFacts,
 } from '@intake/schema'
-import { keptFreeBytes } from '@intake/runtime'
 import { bytes } from '../status/units.ts'
 import { finding, findingIf, type Finding } from './finding.ts'
 
@@ -24,12 +22,14 @@ export interface ClickHouseExamination {
 
 const timeoutMs = 15_000
 const versionMin = [26, 3] as const
+/** How much of each disk must be free, as for the alert. */
+const freeShareMin = 0.1
 
-/** The facts are undefined if it cannot be used. `npm start` runs one in `dataDir`. */
-export async function examineClickHouse(
-  server: { url: string; cluster?: string | undefined },
-  options: { freeShareMin: number; dataDir?: string | undefined },
-): Promise<ClickHouseExamination> {
+/** The facts are undefined if it cannot be used. */
+export async function examineClickHouse(server: {
+  url: string
+  cluster?: string | undefined
+}): Promise<ClickHouseExamination> {
   try {
     return await withClickHouse({ ...server, requestTimeoutMs: timeoutMs }, async (clickhouse) => {
       const facts = await inspectClickHouse(clickhouse)
@@ -39,21 +39,17 @@ export async function examineClickHouse(
       const wallMs = await readClickHouseClock(clickhouse)
       const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
       return {
-        findings: findClickHouseProblems(facts, options),
+        findings: findClickHouseProblems(facts),
         facts: { ...facts, installation, aheadMs },
       }
     })
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
-    const full = options.dataDir === undefined ? undefined : findFullDisk(options.dataDir)
-    return { findings: full === undefined ? [unusable(error)] : [full], facts: undefined }
+    return { findings: [unusable(error)], facts: undefined }
   }
 }
 
-export function findClickHouseProblems(
-  facts: ClickHouseFacts,
-  { freeShareMin }: { freeShareMin: number },
-): Finding[] {
+export function findClickHouseProblems(facts: ClickHouseFacts): Finding[] {
   const { version, schemaDifferences, settingViolations, disks } = facts
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
@@ -92,19 +88,6 @@ export const settingFinding = (violation: string): Finding =>
     violation,
     'Change it back: ALTER TABLE … MODIFY SETTING for a table, the profile for a user, config.xml for the server.',
   )
-
-/** The ClickHouse of `npm start` ends when its disk is full, so it cannot say so itself. */
-export function findFullDisk(dataDir: string): Finding | undefined {
-  const { bavail, bsize } = statfsSync(dataDir)
-  const [free, needed] = [bavail * bsize, keptFreeBytes(dataDir)]
-  if (free >= needed) return undefined
-  return finding(
-    'clickhouse_disk',
-    `ClickHouse does not respond, and the disk of ${dataDir} is full: it has ${bytes(free)} left, and ClickHouse ` +
-      `needs ${bytes(needed)} to start`,
-    'Remove other files from this disk, or make it larger; ClickHouse then starts by itself.',
-  )
-}
 
 function unusable(error: ClickHouseError): Finding {
   const reason = describeError(error)

@@ -8,26 +8,14 @@ import { findingIf, type Finding } from './finding.ts'
 import { examineReader } from './reader.ts'
 import { examineRedis, type RedisExamination } from './redis.ts'
 
-export interface Examination {
-  findings: Finding[]
-  /** What was examined, in a few words for each service. */
-  examined: string[]
-}
-
-const settings = 'settings of gateway and worker in this environment'
-const shared = 'settings that processes must share'
-
 /** Changes nothing except for a probe object in the bucket. */
 export async function examine(options: {
   redisUrl: string
   clickhouseUrl: string
   s3Endpoint: string
-  freeShareMin: number
-  /** The folder of the embedded ClickHouse, if `npm start` runs it on this machine. */
-  dataDir?: string | undefined
   env: Record<string, string | undefined>
-}): Promise<Examination> {
-  const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin, dataDir } = options
+}): Promise<Finding[]> {
+  const { redisUrl, clickhouseUrl, s3Endpoint } = options
   // Sets the URLs that the command found. They need not be in the environment: they may come from
   // files or from the running stack.
   const env: Record<string, string | undefined> = {
@@ -46,7 +34,7 @@ export async function examine(options: {
       /\b(REDIS_URL|(PAGE_)?CLICKHOUSE_URL|CLICKHOUSE_CLUSTER|S3_\w+|AWS_\w+)\b/.test(detail),
     )
   ) {
-    return { findings: config, examined: [settings] }
+    return config
   }
   const s3 = readBucket(env)
   const [redis, clickhouse, bucket, reader] = await Promise.all([
@@ -56,42 +44,18 @@ export async function examine(options: {
       replicasMin: Number(env['REDIS_ACK_REPLICAS']) || 0,
       env: config.length === 0 ? env : undefined,
     }),
-    examineClickHouse(
-      { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
-      { freeShareMin, dataDir },
-    ),
+    examineClickHouse({ url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined }),
     examineBucket(s3),
     examineReader(env),
   ])
-  return {
-    findings: [
-      ...config,
-      ...redis.findings,
-      ...clickhouse.findings,
-      ...bucket,
-      ...reader,
-      ...compare(redis.facts, clickhouse.facts),
-    ],
-    examined: [
-      describeServers(redis.facts),
-      ...(redis.facts && redis.facts.shards > 1 ? [`${redis.facts.shards} queue shards`] : []),
-      `ClickHouse ${clickhouse.facts?.version ?? ''}`.trim(),
-      `bucket ${s3.bucket}`,
-      ...(redis.facts && clickhouse.facts ? ['clocks'] : []),
-      settings,
-      ...(redis.facts && config.length === 0 ? [shared] : []),
-    ],
-  }
-}
-
-function describeServers(facts: RedisExamination['facts']): string {
-  const { servers, replicas } = facts ?? { servers: [], replicas: [] }
-  const versions = [...new Set(servers.map(({ version }) => version))].toSorted().join(', ')
-  const counts = [
-    ...(servers.length > 1 ? [`${servers.length} servers`] : []),
-    ...(replicas.length > 0 ? [`replicas: ${replicas.length}`] : []),
+  return [
+    ...config,
+    ...redis.findings,
+    ...clickhouse.findings,
+    ...bucket,
+    ...reader,
+    ...compare(redis.facts, clickhouse.facts),
   ]
-  return `Redis ${versions} ${counts.length > 0 ? `(${counts.join(', ')})` : ''}`.trim()
 }
 
 /** Finds problems that show only when Redis and ClickHouse are compared. */

@@ -42,7 +42,7 @@ interface RedisExpectations {
 export interface RedisExamination {
   findings: Finding[]
   /** Undefined if Redis cannot be used. */
-  facts: (RedisInspection & { shards: number }) | undefined
+  facts: RedisInspection | undefined
 }
 
 /** Examines each server that holds keys of Intake, and the replicas. */
@@ -109,7 +109,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<RedisE
       ...entries,
       ...settings,
     ],
-    facts: { ...facts, shards: shards.length },
+    facts,
   }
 }
 
