@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
-import { registerShard } from '@intake/queue'
 import { startApp } from '@intake/test-kit/app'
 import { until } from '@intake/test-kit/until'
 import type { Address } from '../src/status/addresses.ts'
@@ -9,7 +8,7 @@ import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
 import { logRow, startIntake, startServices } from './services.ts'
 
-const { dataDir, endpoints, enqueue, intake, keys, number, s3 } = await startServices(t, {
+const { dataDir, endpoints, enqueue, intake, number, s3 } = await startServices(t, {
   unshared: true,
 })
 
@@ -59,8 +58,6 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     { queue: 'feedback', paused: false },
     { queue: 'outcomes', paused: false },
   ])
-  // Without a Redis Cluster, workers serve shard 0 only; the others are shown.
-  await registerShard(keys, 1)
   const row = logRow()
   await enqueue([row])
   const summary = await until('the command finds both problems and no other', async () => {
@@ -89,7 +86,6 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     /^queue_paused, for \d+ (?:s|min), at \S+\n  logs\n  docs\/operations\/problems.md#queue_paused$/m,
   )
   t.match(text, /^logs .* 1 \(paused\) +1 \+ 0 \+ 0 /m)
-  t.match(text, /^logs, shard 0 +1 +1\nlogs, shard 1 +0 +0$/m)
 
   t.match(await intake(['queue', 'resume']), {
     code: 0,

@@ -1,5 +1,5 @@
 import { kinds } from '@intake/contract'
-import { plural, quantity, visibleLine } from '@intake/runtime'
+import { quantity, visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
@@ -14,8 +14,6 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
       ? [problems.map((problem) => describeProblem(problem, now)).join('\n')]
       : []),
     describeRecords(responsive),
-    ...describeShards(responsive),
-    ...describeRules(responsive),
     describeProcesses(services, now),
     ...(memory
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
@@ -76,31 +74,6 @@ function describeRecords(services: readonly ServiceStatus[]): string {
   return `${formatTable([heads, ...rows])}\n* waiting + in progress + postponed`
 }
 
-/** The shards are those of one worker, because all report the same. Empty without shards. */
-function describeShards(services: readonly ServiceStatus[]): string[] {
-  const shards = services.flatMap(({ queue_shards: held }) =>
-    Array.isArray(held) ? [held] : [],
-  )[0]
-  if (shards === undefined || shards.length < 2) return []
-  const rows = shards.map((one) => [
-    `logs, shard ${one.shard}`,
-    number(one.rows),
-    number(one.frames),
-  ])
-  return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
-}
-
-function describeRules(services: readonly ServiceStatus[]): string[] {
-  const followed = services.flatMap(({ rules }) => rules ?? [])
-  const count = new Set(followed.map(({ id }) => id)).size
-  if (count === 0) return []
-  const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
-  return [
-    `Gateways follow ${quantity(count, 'rule')}, which matched ${number(matches)} ${plural(matches, 'record')} since they ` +
-      'started (intake rules list).',
-  ]
-}
-
 const drained = (seconds: number | null) => (seconds === null ? 'not shrinking' : duration(seconds))
 
 function describeProcesses(services: readonly AskedService[], now: Date): string {
@@ -114,9 +87,7 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
 
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
-  const shards = service.queue_shards
   const { picture_decoder: decoder } = service
-  const unused = shards && !Array.isArray(shards) ? shards.unused : []
   const inserts = Object.entries(service.insert_in_progress_seconds ?? {})
     .filter(([, seconds]) => seconds > 0)
     .map(([kind, seconds]) => `inserts ${kind} for ${duration(seconds)}`)
@@ -125,7 +96,6 @@ function load(service: ServiceStatus): string {
     ...(connections === undefined ? [] : [`${connections.open} of ${connections.max} connections`]),
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,
-    ...(unused.length === 0 ? [] : [`uses no queue shard ${unused.join(', ')}`]),
     ...(service.no_thumbnails ? [`no thumbnails: ${service.no_thumbnails}`] : []),
     ...(decoder && decoder !== 'confined' ? [`decoder of pictures ${decoder}`] : []),
   ].join(', ')

@@ -44,17 +44,6 @@ export const ServiceStatus = Type.Object({
       ),
     ),
   ),
-  /** A gateway says which shards it does not use, a worker what each shard holds. */
-  queue_shards: Type.Optional(
-    orNull(
-      Type.Union([
-        Type.Object({ count: number, unused: Type.Array(number) }),
-        Type.Array(Type.Object({ shard: number, frames: number, rows: number })),
-      ]),
-    ),
-  ),
-  /** `matches` counts what a rule has acted on since the gateway started. */
-  rules: Type.Optional(Type.Array(Type.Object({ id: Type.String(), matches: number }))),
   stored_per_second: Type.Optional(byKind(number)),
   insert_in_progress_seconds: Type.Optional(byKind(number)),
   dead_letters: Type.Optional(orNull(byKind(number))),
