@@ -9,12 +9,9 @@ import { inventHistory } from '../src/demo/history.ts'
 import { createIntake } from './in-process.ts'
 import { createIntakeProcess, startIntake } from './services.ts'
 
-t.test('the same seed invents the same past, with the number of events asked for', async (t) => {
-  const options = { events: 700, days: 7, now: Date.UTC(2026, 10, 29), seed: 3 }
-  const runs = inventHistory(options)
-  t.same(inventHistory(options), runs)
-  t.not(JSON.stringify(inventHistory({ ...options, seed: 4 })), JSON.stringify(runs))
-  const all = runs.flatMap(({ events }) => events)
+t.test('the past has the number of events asked for, within the days', async (t) => {
+  const options = { events: 700, days: 7, now: Date.UTC(2026, 10, 29) }
+  const all = inventHistory(options).flatMap(({ events }) => events)
   t.equal(all.length, 700)
   t.ok(all.every(({ at }) => at <= options.now && at >= options.now - 7 * 86_400_000))
 })
@@ -70,7 +67,7 @@ t.test('intake demo against npm start, and its removal', async (t) => {
     const stdout = text(child.stdout)
     await until('live events are stored', async () => {
       const [row] = await query<{ n: string }>(
-        `SELECT count() AS n FROM intake.logs WHERE unique_user_id LIKE 'demo-live-%'`,
+        `SELECT count() AS n FROM intake.logs WHERE unique_user_id = 'demo-live'`,
       )
       return Number(row?.n) > 5
     })
@@ -92,7 +89,7 @@ t.test('intake demo against npm start, and its removal', async (t) => {
       { code: 0, stdout: /^Removed 1\d{3} log events, \d+ feedback and \d+ objects/ },
       removed.stderr,
     )
-    t.match(removed.stdout, 'Revoked 1 API key of demos.')
+    t.match(removed.stdout, 'Revoked the API keys of demos.')
     for (const view of ['logs', 'feedback', 'devices', 'hours', 'catalogue', 'warnings']) {
       t.same(await query(`SELECT * FROM intake.${view} LIMIT 1`), [], view)
     }
@@ -103,9 +100,6 @@ t.test('intake demo against npm start, and its removal', async (t) => {
     const env = { INTAKE_DATA_DIR: join(dataDir, 'none'), REDIS_URL: readEndpoints(dataDir)!.redis }
     t.match(await intake(['demo'], env), { code: 1, stderr: /give --url/ })
     const nobody = ['demo', '--url', 'http://127.0.0.1:9']
-    for (const _ of [1, 2])
-      t.match(await intake(nobody, env), { code: 1, stderr: /does not respond/ })
-    const keys = JSON.parse((await intake(['keys', 'list', '--json'])).stdout) as { name: string }[]
-    t.equal(keys.filter(({ name }) => name === 'intake demo').length, 2, 'the removed one, and one')
+    t.match(await intake(nobody, env), { code: 1, stderr: /does not respond/ })
   })
 })

@@ -1,26 +1,22 @@
-import { createHmac } from 'node:crypto'
-import { createApiKeyStore, createPolicyStore, keyLimitNames } from '@intake/access'
-import type { Redis } from '@intake/redis'
-import { plural, quantity } from '@intake/runtime'
+import { createApiKeyStore, keyLimitNames } from '@intake/access'
+import { quantity } from '@intake/runtime'
 import type { Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
-import { countDemo, demoKeyName, findDemoKeys, isOfDemo, removeDemo } from '../demo/remove.ts'
+import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
 import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { operator } from '../journal.ts'
 import { numberOption } from '../option-values.ts'
 import { note, print } from '../print.ts'
-import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { changeRedis } from '../with-redis.ts'
 
 interface DemoFlags {
   events: number
   days: number
-  rate?: number
+  rate: number
   live?: boolean
-  seed: number
   url?: string
   remove?: boolean
   yes?: boolean
@@ -28,8 +24,6 @@ interface DemoFlags {
 
 /** Older events than of 30 days are refused by gateways. */
 const daysMax = 29
-const liveRate = 2
-const removalMs = 60 * 60_000
 const previewExitCode = 3
 const incompleteExitCode = 2
 
@@ -39,21 +33,12 @@ const limits = Object.fromEntries(
 )
 
 export function define(demo: Command): void {
+  const days = `the days over which they are spread, at most ${daysMax}`
   demo
     .option('--events <n>', 'log events of the past', numberOption({ max: 1e6 }), 5_000)
-    .option(
-      '--days <n>',
-      `the days over which they are spread, at most ${daysMax}`,
-      numberOption({ max: daysMax }),
-      7,
-    )
-    .option(
-      '--rate <n>',
-      `events a second; default: as fast as possible, with --live ${liveRate}`,
-      numberOption({ max: 10_000 }),
-    )
+    .option('--days <n>', days, numberOption({ max: daysMax }), 7)
     .option('--live', 'then go on until Ctrl-C, with events of the present')
-    .option('--seed <n>', 'another one invents another past', numberOption({ max: 2 ** 31 }), 1)
+    .option('--rate <n>', 'events a second of --live', numberOption({ max: 10_000 }), 2)
     .option('--url <url>', 'the gateway; default: that of npm start')
     .option('--remove', 'take away all demos: records, pictures, counts and API keys')
     .option('--yes', 'with --remove: do it; without it the command only counts')
@@ -63,52 +48,40 @@ export function define(demo: Command): void {
 The apps are com.example.demo.shop, .fitness and .notes, with two releases each. What is worth finding: a crash that
 is new in shop 2.5.0, a param of fitness 1.9.0 that has become text, e-mail addresses in a param of notes 4.0.0, and
 that notes sends nothing any more. Feedback has pictures; a webhook that is configured gets it, too.
-All demos share one API key, for ${demoBundles} only.`,
+Each demo has an API key of its own, for ${demoBundles} only.`,
     )
     .action((flags: DemoFlags) => (flags.remove ? remove(flags) : send(flags)))
 }
 
-async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise<void> {
+async function send({ events, days, rate, live, url }: DemoFlags): Promise<void> {
   const gateway = url ?? (await runningStack())?.gateway
   if (gateway === undefined) throw new UsageError('No stack of npm start is running: give --url.')
   if (!URL.canParse(gateway)) throw new UsageError(`${gateway} is not the URL of a gateway.`)
-  const apiKey = await changeRedis(findOrCreateKey)
+  const { secret: apiKey } = await changeRedis((redis) =>
+    createApiKeyStore({ redis, who: operator() }).create({
+      name: demoKeyName,
+      bundleIdentifiers: [demoBundles],
+      limits,
+    }),
+  )
   const stopped = new AbortController()
   const stop = () => stopped.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const target = { url: gateway, apiKey, signal: stopped.signal }
   try {
     await untilKeyIsKnown(target)
-    const runs = inventHistory({ events, days, seed, now: Date.now() })
-    const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
-    if (sent.left > 0)
-      throw new UsageError(
-        `${quantity(sent.left, 'record')} did not arrive (${[...sent.reasons].join(', ')}).`,
-      )
+    const sent = await sendHistory(inventHistory({ events, days, now: Date.now() }), target)
     print(
       `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${quantity(days, 'day')}.`,
     )
     if (live && !stopped.signal.aborted) {
       note('Sending live; Ctrl-C ends it.')
-      print(`Sent ${await sendLive({ ...target, seed, rate: rate ?? liveRate })} events live.`)
+      print(`Sent ${await sendLive({ ...target, rate })} events live.`)
     }
     print('intake demo --remove --yes takes it all away.')
   } finally {
+    stop()
     process.off('SIGINT', stop).off('SIGTERM', stop)
-  }
-}
-
-/** Resolves to the secret of the demo's key, which follows from one in Redis: each run finds it. */
-async function findOrCreateKey(redis: Redis): Promise<string> {
-  const subjectKey = await createPolicyStore({ redis }).subjectKey()
-  const store = createApiKeyStore({ redis, who: operator() })
-  for (let removals = 0; ; removals++) {
-    const hmac = createHmac('sha256', subjectKey).update(`intake demo ${removals}`)
-    const secret = `ik_${hmac.digest('base64url')}`
-    const options = { name: demoKeyName, bundleIdentifiers: [demoBundles], limits, secret }
-    const { key } = await store.create(options)
-    // A removal has revoked it, or suspended it and is about to.
-    if (isOfDemo(key) && key.suspendedAt === null) return secret
   }
 }
 
@@ -122,14 +95,11 @@ async function remove({ yes }: DemoFlags): Promise<void> {
       process.exitCode = previewExitCode
       return
     }
-    const deadline = performance.now() + removalMs
-    const removal = { deadline, progress: createProgress() }
-    const { events, feedback, objects, revoked } = await removeDemo(services, keys, removal)
+    const { events, feedback, objects, keysLeft } = await removeDemo(services, keys)
     print(
       `Removed ${events} log events, ${feedback} feedback and ${objects} objects (pictures and thumbnails), with their counts.`,
     )
-    print(`Revoked ${revoked} API ${plural(revoked, 'key')} of demos.`)
-    if (revoked === keys.length) return
+    if (keysLeft === 0) return print('Revoked the API keys of demos.')
     print('INCOMPLETE: run it again when a worker is running.')
     process.exitCode = incompleteExitCode
   })

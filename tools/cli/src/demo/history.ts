@@ -25,58 +25,63 @@ const devicesMax = 400
 /** Every so many devices, one sends a feedback. */
 const devicesPerFeedback = 3
 
-/** Invents so many events. The same seed, number and period give the same history. */
-export function inventHistory(options: {
-  events: number
-  days: number
-  /** The end of the period, in milliseconds since 1970. */
-  now: number
-  seed: number
-}): DemoRun[] {
-  const { events, days, now, seed } = options
-  const dice = createDice(seed)
-  const { random, pick } = dice
+/** Invents so many events of so many days before `now`, in milliseconds since 1970. */
+export function inventHistory(options: { events: number; days: number; now: number }): DemoRun[] {
+  const { events, days, now } = options
+  const dice = createDice()
   const from = now - days * dayMs
   const wanted = Math.min(devicesMax, events / eventsPerDevice)
   const devices = demoApps.flatMap((app) => {
     // Every app has two devices at least: one that gets the second release, and one that does not.
     const length = Math.max(2, Math.round(wanted * app.share))
-    const to = from + (now - from) * app.fallsSilentAt
-    return Array.from({ length }, (_, number) => {
-      const phone = pick(phones)
-      const runs = app.releases.map((release): DemoRun => ({
-        app,
-        deviceUuid: printUuid(hash('sha256', `${seed}/${app.bundle}/${number}`)),
-        userId: `demo-user-${number + 1}`,
-        device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
-        events: [],
-        feedback: [],
-      }))
-      // Every fifth device keeps the first release. The others change in the middle of the period.
-      const updatedAt = number % 5 === 1 ? Infinity : from + (to - from) * (0.4 + random() * 0.3)
-      const someTime = () => {
-        const at = from + random() * (to - from)
-        const isNew = at >= updatedAt
-        return { at, isNew, run: runs[isNew ? 1 : 0]! }
-      }
-      if (number % devicesPerFeedback === 0) {
-        const { at, run } = someTime()
-        const email = random() < 0.5 ? `user${number}@example.com` : undefined
-        run.feedback.push({ at, text: pick(feedbackTexts), email })
-      }
-      return { runs, to, someTime }
-    })
+    return Array.from({ length }, (_, number) => ({ app, number }))
   })
-  let left = events
-  for (let turn = 0; left > 0; turn++) {
-    const { to, someTime } = devices[turn % devices.length]!
-    const { at, isNew, run } = someTime()
-    const session = inventSession({ app: run.app, at, isNew, dice }).slice(0, left)
+  return devices.flatMap(({ app, number }, index) => {
+    const before = (device: number) => Math.floor((events * device) / devices.length)
+    const count = before(index + 1) - before(index)
+    const to = from + (now - from) * app.fallsSilentAt
+    return inventDevice({ app, number, count, from, to, dice })
+  })
+}
+
+/** Invents what one device sends, with the first release and then with the second. */
+function inventDevice(options: {
+  app: DemoApp
+  number: number
+  count: number
+  from: number
+  to: number
+  dice: Dice
+}): DemoRun[] {
+  const { app, number, count, from, to, dice } = options
+  const { random, pick } = dice
+  const phone = pick(phones)
+  const runs = app.releases.map((release): DemoRun => ({
+    app,
+    deviceUuid: printUuid(hash('sha256', `${app.bundle}/${number}`)),
+    userId: `demo-user-${number + 1}`,
+    device: { ...phone, ...versionOf(release), battery_level: 5 + Math.floor(random() * 95) },
+    events: [],
+    feedback: [],
+  }))
+  const [first, second] = runs as [DemoRun, DemoRun]
+  // Every fifth device keeps the first release. The others change in the middle of the period.
+  const updatedAt = number % 5 === 1 ? Infinity : from + (to - from) * (0.4 + random() * 0.3)
+  if (number % devicesPerFeedback === 0) {
+    const at = from + random() * (to - from)
+    const email = random() < 0.5 ? `user${number}@example.com` : undefined
+    const run = at < updatedAt ? first : second
+    run.feedback.push({ at, text: pick(feedbackTexts), email })
+  }
+  for (let left = count; left > 0;) {
+    const at = from + random() * (to - from)
+    const isNew = at >= updatedAt
+    const session = inventSession({ app, at, isNew, dice }).slice(0, left)
+    const run = isNew ? second : first
     // The rest of a session that would be in the future has not happened yet.
     run.events.push(...session.map((event) => ({ ...event, at: Math.min(event.at, to) })))
     left -= session.length
   }
-  const runs = devices.flatMap((device) => device.runs)
   for (const run of runs) run.events.sort((a, b) => a.at - b.at)
   return runs.filter((run) => run.events.length + run.feedback.length > 0)
 }
@@ -118,9 +123,9 @@ export function inventSession(options: {
 /** What chance decides. */
 export type Dice = ReturnType<typeof createDice>
 
-/** Returns dice that depend on the seed only (mulberry32). */
-export function createDice(seed: number) {
-  let state = seed >>> 0
+/** Returns dice that always fall the same way (mulberry32), so that what is planted is there. */
+export function createDice() {
+  let state = 1
   /** Returns a number from 0 to 1. */
   const random = () => {
     state = (state + 0x6d2b79f5) >>> 0

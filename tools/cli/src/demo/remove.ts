@@ -3,6 +3,7 @@ import { countStored, erase, type Services } from '@intake/records'
 import { pause } from '@intake/runtime'
 import { confirmChange } from '../confirm-change.ts'
 import { operator } from '../journal.ts'
+import { createProgress } from '../progress.ts'
 import { allOfKey, noteSubject } from '../subjects.ts'
 import { demoBundles } from './apps.ts'
 
@@ -11,12 +12,13 @@ export const demoKeyName = 'intake demo'
 
 /** After this time gateways know that a key is suspended. */
 const knownMs = 5_000
-
-export const isOfDemo = ({ name, bundleIdentifiers, revokedAt }: ApiKey): boolean =>
-  name === demoKeyName && bundleIdentifiers.join() === demoBundles && revokedAt === null
+const removalMs = 60 * 60_000
 
 export const findDemoKeys = async ({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> =>
-  (await createApiKeyStore({ redis }).list()).filter(isOfDemo)
+  (await createApiKeyStore({ redis }).list()).filter(
+    ({ name, bundleIdentifiers, revokedAt }) =>
+      name === demoKeyName && bundleIdentifiers.join() === demoBundles && revokedAt === null,
+  )
 
 /** The number of stored records of the keys, counting repeats. */
 export async function countDemo({ clickhouse }: Services, keys: ApiKey[]): Promise<number> {
@@ -26,33 +28,34 @@ export async function countDemo({ clickhouse }: Services, keys: ApiKey[]): Promi
 }
 
 /** A key is revoked last, so that an interrupted removal finds it again. */
-export async function removeDemo(
-  services: Services,
-  keys: readonly ApiKey[],
-  options: { deadline: number; progress: (sentence: string) => void },
-): Promise<{ events: number; feedback: number; objects: number; revoked: number }> {
+export async function removeDemo(services: Services, keys: readonly ApiKey[]) {
   const { redis } = services
   const store = createApiKeyStore({ redis, who: operator() })
-  const setAll = (state: 'suspended' | 'revoked', ids: readonly string[]) =>
-    confirmChange(redis, () => Promise.all(ids.map((id) => store.setState(id, state))))
-  const ids = keys.map(({ id }) => id)
-  await setAll('suspended', ids)
-  options.progress('waiting until gateways refuse the keys')
+  const deadline = performance.now() + removalMs
+  const progress = createProgress()
+  await confirmChange(redis, () =>
+    Promise.all(keys.map(({ id }) => store.setState(id, 'suspended'))),
+  )
+  progress('waiting until gateways refuse the keys')
   await pause(knownMs)
-  const removed = { events: 0, feedback: 0, objects: 0, revoked: 0 }
-  const rest = { ...options, leavesReplacedParts: true }
-  for (const id of ids) {
+  const removed = { events: 0, feedback: 0, objects: 0, keysLeft: keys.length }
+  for (const { id } of keys) {
     const subject = allOfKey(id)
     const subjectKey = await noteSubject(redis, 'erasure-begun', subject)
-    const report = await erase({ services, subject, subjectKey, ...rest })
-    removed.events += report.tombstones.logs
-    removed.feedback += report.tombstones.feedback
-    removed.objects += report.objectsDeleted
-    const { frames, rows, counts } = report.remaining
+    const options = { deadline, progress, leavesReplacedParts: true }
+    const { tombstones, objectsDeleted, remaining } = await erase({
+      ...options,
+      services,
+      subject,
+      subjectKey,
+    })
+    removed.events += tombstones.logs
+    removed.feedback += tombstones.feedback
+    removed.objects += objectsDeleted
     // Nobody can read anything of the demo. ClickHouse may still have replaced parts.
-    if (frames + rows + counts > 0) continue
-    await setAll('revoked', [id])
-    removed.revoked++
+    if (remaining.frames + remaining.rows + remaining.counts > 0) continue
+    await confirmChange(redis, () => store.setState(id, 'revoked'))
+    removed.keysLeft--
   }
   return removed
 }

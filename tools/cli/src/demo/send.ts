@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '@intake/clickhouse'
 import { createIntake, createNodeClient } from '@intake/client/node'
+import { quantity } from '@intake/runtime'
 import { UsageError } from '../endpoints.ts'
 import { demoApps, phones, versionOf } from './apps.ts'
 import { createDice, inventSession, type DemoRun } from './history.ts'
@@ -9,6 +10,8 @@ import { drawScreenshot } from './picture.ts'
 export interface Target {
   url: string
   apiKey: string
+  /** Aborts when nothing more is to be sent. */
+  signal: AbortSignal
 }
 
 /** Gateways know a new key after five seconds at most; Redis may respond slowly. */
@@ -16,7 +19,6 @@ const knownMs = 15_000
 const requestMs = 5_000
 const devicesAtOnce = 6
 const deliveryMs = 60_000
-const liveDevices = 4
 
 /** A client stops sending when its key is refused, so this waits until gateways know it. */
 export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
@@ -37,38 +39,28 @@ export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
   throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
 }
 
-/**
- * Each device is a client with a clock that runs through its history, as after days offline.
- *
- * @returns `left`: how many records did not arrive, for these `reasons`
- */
+/** @throws {UsageError} if records of a device did not arrive */
 export async function sendHistory(
   runs: readonly DemoRun[],
-  options: Target & { rate: number | undefined; signal: AbortSignal },
-) {
-  const { rate, signal } = options
-  const sent = { events: 0, feedback: 0, left: 0, reasons: new Set<string>() }
-  const began = performance.now()
+  target: Target,
+): Promise<{ events: number; feedback: number }> {
+  const sent = { events: 0, feedback: 0 }
   const waiting = runs.values()
   const sendNext = async () => {
     for (const run of waiting) {
-      if (signal.aborted) return
-      const { left, reason } = await sendRun(run, options)
+      if (target.signal.aborted) return
+      await sendRun(run, target)
       sent.events += run.events.length
       sent.feedback += run.feedback.length
-      sent.left += left
-      if (reason !== undefined) sent.reasons.add(reason)
-      const dueMs = rate === undefined ? 0 : (sent.events / rate) * 1_000
-      const earlyMs = dueMs - (performance.now() - began)
-      if (earlyMs > 0) await sleep(earlyMs, undefined, { signal }).catch(() => undefined)
     }
   }
   await Promise.all(Array.from({ length: devicesAtOnce }, sendNext))
   return sent
 }
 
-async function sendRun(run: DemoRun, { url, apiKey }: Target) {
-  const { app, deviceUuid, userId, device, events, feedback } = run
+/** A device is a client with a clock that runs through its history, as after days offline. */
+async function sendRun(run: DemoRun, { url, apiKey }: Target): Promise<void> {
+  const { app, deviceUuid, userId, device } = run
   let past: number | undefined
   const now = () => past ?? Date.now()
   const client = createNodeClient(
@@ -84,11 +76,11 @@ async function sendRun(run: DemoRun, { url, apiKey }: Target) {
       },
     },
   )
-  for (const event of events) {
-    past = event.at
-    client.log(event.event, event.params)
+  for (const { at, event, params } of run.events) {
+    past = at
+    client.log(event, params)
   }
-  const kept = feedback.map(({ at, text, email }) => {
+  const kept = run.feedback.map(({ at, text, email }) => {
     past = at
     const data = drawScreenshot(app.colour, Math.floor(at))
     const attachments = [{ data, name: 'screenshot.png', type: 'image/png' }]
@@ -98,27 +90,24 @@ async function sendRun(run: DemoRun, { url, apiKey }: Target) {
   await Promise.all(kept)
   const { left } = await client.shutdown({ timeoutMs: deliveryMs })
   const { dropped, lastError } = client.stats()
-  const lost = Object.values(dropped).reduce((sum, count) => sum + count, 0)
-  const [reason = lastError?.code] = Object.keys(dropped)
-  return { left: left + lost, reason: left + lost === 0 ? undefined : (reason ?? 'no_response') }
+  const lost = Object.values(dropped).reduce((sum, count) => sum + count, left)
+  const [reason = lastError?.code ?? 'no_response'] = Object.keys(dropped)
+  if (lost > 0)
+    throw new UsageError(`${quantity(lost, 'record')} of a device did not arrive (${reason}).`)
 }
 
 /** Sends so many events a second until the signal is aborted. Resolves to their number. */
-export async function sendLive(
-  options: Target & { rate: number; seed: number; signal: AbortSignal },
-): Promise<number> {
-  const { url, apiKey, rate, seed, signal } = options
-  const dice = createDice(seed + 1)
+export async function sendLive(options: Target & { rate: number }): Promise<number> {
+  const { url, apiKey, rate, signal } = options
+  const dice = createDice()
   const devices = demoApps
     .filter(({ fallsSilentAt }) => fallsSilentAt === 1)
-    .flatMap((app) =>
-      Array.from({ length: liveDevices }, (_, number) => {
-        const device = { ...dice.pick(phones), ...versionOf(app.releases[1]) }
-        const sender = { bundleIdentifier: app.bundle, userId: `demo-live-${number + 1}`, device }
-        const sending = { storage: 'memory', flushIntervalMs: 1_000 } as const
-        return { app, client: createIntake({ url, apiKey, ...sender, ...sending }) }
-      }),
-    )
+    .map((app) => {
+      const device = { ...phones[0], ...versionOf(app.releases[1]) }
+      const sender = { bundleIdentifier: app.bundle, userId: 'demo-live', device }
+      const sending = { storage: 'memory', flushIntervalMs: 1_000 } as const
+      return { app, client: createIntake({ url, apiKey, ...sender, ...sending }) }
+    })
   let sent = 0
   while (!signal.aborted) {
     const { app, client } = dice.pick(devices)
