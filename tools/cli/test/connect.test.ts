@@ -63,7 +63,7 @@ t.test('the analyst of the running stack', async (t) => {
 t.test('an unknown tool, a URL without a user, and no stack', async (t) => {
   const intake = createIntake({ cwd: t.testdir({}), env: {} })
   for (const [args, reason] of [
-    [['excel'], /There is no tool excel: python, /],
+    [['excel', '--url', 'http://ana@db:8123'], /There is no tool excel: python, /],
     [['curl', '--url', 'http://db:8123'], /--url must be like/],
     [['curl'], /give --url/],
   ] as const) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toolNames, toolsFor, type Access } from '../connect/tools.ts'
+import { toolsFor, type Access } from '../connect/tools.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { note, print } from '../print.ts'
 
@@ -7,7 +7,7 @@ const hidden = 'PASSWORD'
 
 export function define(connect: Command): void {
   connect
-    .argument('[tool]', `one of ${toolNames.join(', ')}; default: all`)
+    .argument('[tool]', 'such as grafana or python; default: all')
     .option('--url <url>', 'ClickHouse, with the user; default: the analyst of npm start')
     .option('--show-password', 'print the password, too')
     .addHelpText(
@@ -17,13 +17,13 @@ Example for a server: intake connect grafana --url https://analyst@clickhouse.ex
 docs/connect.md says what each tool can and cannot read.`,
     )
     .action(async (name: string | undefined, flags: { url?: string; showPassword?: boolean }) => {
-      if (name !== undefined && !toolNames.includes(name)) {
-        throw new UsageError(`There is no tool ${name}: ${toolNames.join(', ')}.`)
-      }
       const access = parseAccess(flags.url ?? (await urlOfAnalyst()))
       const tools = toolsFor(flags.showPassword ? access : { ...access, password: hidden })
-      if (name !== undefined) print(`# ${tools[name]}\n`)
-      else for (const [tool, text] of Object.entries(tools)) print(`# ${tool}. ${text}\n`)
+      if (name === undefined) {
+        for (const [tool, text] of Object.entries(tools)) print(`# ${tool}. ${text}\n`)
+      } else if (tools[name] === undefined) {
+        throw new UsageError(`There is no tool ${name}: ${Object.keys(tools).join(', ')}.`)
+      } else print(`# ${tools[name]}\n`)
       if (!flags.showPassword) note(`--show-password prints the password instead of ${hidden}.`)
     })
 }
