@@ -27,8 +27,8 @@ const owner = connect(t)
 const reader = connect(t, { url: server.readerUrl })
 const store = connect(t, { url: server.workerUrl })
 const s3 = await ownS3(t)
-const [bucketOwner, objects] = [openStore(t, s3.url), openStore(t, s3.workerUrl)]
-await bucketOwner.ensureBucket()
+const objects = openStore(t, s3.url)
+await objects.ensureBucket()
 
 const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))
 interface Picture {
@@ -58,7 +58,7 @@ async function addFeedback(
 ): Promise<{ id: string; keys: string[] }> {
   const row = feedbackWith(pictures)
   for (const [index, { key, content_type: contentType, sha256 }] of row.attachments.entries())
-    await bucketOwner.put({ key, body: pictures[index]!.body, contentType, sha256 })
+    await objects.put({ key, body: pictures[index]!.body, contentType, sha256 })
   await insertRows(owner, 'feedback', [row])
   return { id: row.id, keys: row.attachments.map(({ key }) => key) }
 }
@@ -205,7 +205,7 @@ for (const [what, result, fact] of [
 
 t.test('an object that is missing is an error of its picture', async (t) => {
   const { id, keys } = await addFeedback()
-  await bucketOwner.remove(keys)
+  await objects.remove(keys)
   const clock = createTestClock()
   start(t, { clock })
   t.match(await untilExamined(id, clock), [{ error: 'missing' }])

@@ -27,25 +27,8 @@ const listParameters = new Map([
 const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-encryption[\w-]*)$/
 const contentHash = /^[\da-f]{64}$/
 
-/** The operations of each role. A gateway removes the objects of refused feedback. */
-const operationsOf = {
-  owner: new Set([
-    'create bucket',
-    'find bucket',
-    'list',
-    'put',
-    'put thumbnail',
-    'get',
-    'head',
-    'remove',
-  ]),
-  gateway: new Set(['find bucket', 'list', 'put', 'remove']),
-  worker: new Set(['find bucket', 'list', 'get', 'head', 'put thumbnail']),
-}
-const thumbnail = /\.thumbnail\.webp$/
-
-/** @param roles the role of each access key: `owner`, `gateway` or `worker` */
-export function createGuard(roles) {
+/** @param accessKeys a set of the known ones */
+export function createGuard(accessKeys) {
   /**
    * Returns the S3 code with which a request is refused. Returns undefined if S3rver may get the
    * request. S3rver then verifies the signature.
@@ -53,27 +36,21 @@ export function createGuard(roles) {
   return ({ method, url, headers }) => {
     const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}
     if (accessKey === undefined || !hosts.test(headers.host ?? '')) return 'AccessDenied'
-    const role = roles.get(accessKey)
-    if (role === undefined) return 'InvalidAccessKeyId'
-    const operation = operationOf(method, url)
-    const isAllowed = operationsOf[role].has(operation) && hasPlainHeaders(headers, operation)
-    return isAllowed ? undefined : 'AccessDenied'
+    if (!accessKeys.has(accessKey)) return 'InvalidAccessKeyId'
+    return isKnown(method, url) && hasPlainHeaders(method, headers) ? undefined : 'AccessDenied'
   }
 }
 
-/**
- * Returns the operation of a request; undefined if Intake does not use that operation, or if the
- * target has encoded or unusual parts.
- */
-function operationOf(method, url) {
+/** Whether Intake sends such requests, and the target has no encoded or unusual parts. */
+function isKnown(method, url) {
   const { key, query } = target.exec(url)?.groups ?? { query: 'none' }
   if (key !== undefined) {
     const isPlain = query === undefined && key.length <= keyBytesMax
-    const put = thumbnail.test(key) ? 'put thumbnail' : 'put'
-    return isPlain ? { PUT: put, GET: 'get', HEAD: 'head', DELETE: 'remove' }[method] : undefined
+    return isPlain && ['PUT', 'GET', 'HEAD', 'DELETE'].includes(method)
   }
-  if (method === 'GET' && query !== undefined) return isList(query) ? 'list' : undefined
-  return query === undefined ? { PUT: 'create bucket', HEAD: 'find bucket' }[method] : undefined
+  if (method === 'GET' && query !== undefined) return isList(query)
+  // Creates or finds the bucket.
+  return query === undefined && ['PUT', 'HEAD'].includes(method)
 }
 
 function isList(query) {
@@ -94,12 +71,12 @@ function isList(query) {
  * does: for example, one of them makes it copy an object. A body in signed chunks is not accepted,
  * because S3rver does not verify the signatures of chunks.
  */
-function hasPlainHeaders(headers, operation) {
+function hasPlainHeaders(method, headers) {
   return (
     headers['x-amz-date'] !== undefined &&
     contentHash.test(headers['x-amz-content-sha256'] ?? '') &&
     headers['transfer-encoding'] === undefined &&
-    (!operation.startsWith('put') || headers['content-length'] !== undefined) &&
+    (method !== 'PUT' || headers['content-length'] !== undefined) &&
     Object.keys(headers).every((name) => !name.startsWith('x-amz-') || signedHeaders.test(name))
   )
 }

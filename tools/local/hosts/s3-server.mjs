@@ -18,7 +18,7 @@ const accounts = JSON.parse(process.env.S3_ACCOUNTS)
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
-const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
+const refusalOf = createGuard(new Set(accounts.map(({ accessKey }) => accessKey)))
 
 // S3rver alone would write directly to the files of the object: its content, its MD5 and its
 // metadata. Here each is first written to this folder, and replaces the file of the object only

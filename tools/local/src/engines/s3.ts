@@ -9,20 +9,11 @@ import { randomSecret, type Service, type ServiceOptions } from './service.ts'
 const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 
 export interface S3Options extends ServiceOptions {
-  /** The owner has all rights that Intake uses. Secrets are by default new random ones. */
   accessKey?: string
+  /** Default: a random one. */
   secretKey?: string
-  /** `gateway` may put and remove objects. */
-  gatewaySecretKey?: string
-  /** `worker` may get objects and put thumbnails. */
-  workerSecretKey?: string
-  /** A second pair of keys with the owner's rights, for tests of key rotation. */
+  /** A second pair of keys, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }
-}
-
-export interface S3 extends Service {
-  gatewayUrl: string
-  workerUrl: string
 }
 
 /**
@@ -30,19 +21,14 @@ export interface S3 extends Service {
  * and SIGKILL, but perhaps not a power failure, because the server does not fsync. It serves only
  * what hosts/s3-guard.mjs lets pass. Resolves when the server responds.
  */
-export async function startS3(options: S3Options): Promise<S3> {
+export async function startS3(options: S3Options): Promise<Service> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options
-  const { gatewaySecretKey = randomSecret(), workerSecretKey = randomSecret() } = options
   const dataDir = resolve(options.dataDir)
   const port = await claimPort('S3', options.port)
   const directory = join(dataDir, 'buckets')
   for (const folder of [dataDir, directory]) makePrivateDir(folder)
-  const accounts = [
-    { role: 'owner', accessKey, secretKey },
-    { role: 'gateway', accessKey: 'gateway', secretKey: gatewaySecretKey },
-    { role: 'worker', accessKey: 'worker', secretKey: workerSecretKey },
-    ...(options.otherKeys === undefined ? [] : [{ role: 'owner', ...options.otherKeys }]),
-  ]
+  const { otherKeys } = options
+  const accounts = [{ accessKey, secretKey }, ...(otherKeys === undefined ? [] : [otherKeys])]
 
   const child = await startReadyChild({
     name: 'S3',
@@ -60,14 +46,7 @@ export async function startS3(options: S3Options): Promise<S3> {
     signal,
     probe: () => refusesAnonymous(port),
   })
-  const urlOf = (key: string, secret: string) => `http://${key}:${secret}@127.0.0.1:${port}`
-  return {
-    ...child,
-    port,
-    url: urlOf(accessKey, secretKey),
-    gatewayUrl: urlOf('gateway', gatewaySecretKey),
-    workerUrl: urlOf('worker', workerSecretKey),
-  }
+  return { ...child, port, url: `http://${accessKey}:${secretKey}@127.0.0.1:${port}` }
 }
 
 async function refusesAnonymous(port: number) {

@@ -87,7 +87,7 @@ export function createApps(options: AppsOptions): Apps {
   const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
     PORT: String(ports.gateway),
     GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
-    ...setting('S3_ENDPOINT', services.s3.gatewayUrl),
+    ...setting('S3_ENDPOINT', services.s3.url),
     ...bucket,
   })
   const workers = ports.workerAdmin.map((port, index) =>
@@ -100,7 +100,7 @@ export function createApps(options: AppsOptions): Apps {
     CONSOLE_ADMIN_PORT: String(ports.consoleAdmin),
     ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
     ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
-    ...setting('S3_ENDPOINT', services.s3.workerUrl),
+    ...setting('S3_ENDPOINT', services.s3.url),
     ...bucket,
   })
   return { gateway, workers, console }

@@ -26,8 +26,6 @@ const newSecrets = () => ({
   analystPassword: randomSecret(),
   s3AccessKey: 'intake',
   s3SecretKey: randomSecret(),
-  s3GatewaySecretKey: randomSecret(),
-  s3WorkerSecretKey: randomSecret(),
   apiKey: `ik_${randomBytes(32).toString('base64url')}`,
 })
 

@@ -3,7 +3,7 @@ import { type SupervisedProcess, superviseProcess } from '../supervisor/supervis
 import { type Service } from '../engines/service.ts'
 import { type ClickHouse, startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
-import { startS3, type S3 } from '../engines/s3.ts'
+import { startS3 } from '../engines/s3.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
@@ -18,12 +18,10 @@ export interface Backend {
 export type ClickHouseBackend = Backend &
   Pick<ClickHouse, 'workerUrl' | 'readerUrl' | 'analystUrl' | 'playUrl'>
 
-export type S3Backend = Backend & Pick<S3, 'gatewayUrl' | 'workerUrl'>
-
 export interface Services {
   redis: Backend
   clickhouse: ClickHouseBackend
-  s3: S3Backend
+  s3: Backend
 }
 
 export interface ServicesOptions {
@@ -113,19 +111,13 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
   return { ...service, process }
 }
 
-async function s3Of(options: ServicesOptions): Promise<S3Backend> {
+async function s3Of(options: ServicesOptions): Promise<Backend> {
   const { config, ports, secrets } = options
   const { s3: port } = ports
-  const { S3_ENDPOINT: url } = config
-  if (url !== undefined) return { url, gatewayUrl: url, workerUrl: url, process: undefined }
-  const keys = {
-    accessKey: secrets.s3AccessKey,
-    secretKey: secrets.s3SecretKey,
-    gatewaySecretKey: secrets.s3GatewaySecretKey,
-    workerSecretKey: secrets.s3WorkerSecretKey,
-  }
+  if (config.S3_ENDPOINT !== undefined) return { url: config.S3_ENDPOINT, process: undefined }
+  const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets
   const { service, process } = await run(options, 'S3', (signal) =>
-    startS3({ ...placeOf(options, 's3'), port, ...keys, signal }),
+    startS3({ ...placeOf(options, 's3'), port, accessKey, secretKey, signal }),
   )
-  return { ...service, process }
+  return { url: service.url, process }
 }
