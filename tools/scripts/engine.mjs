@@ -105,7 +105,7 @@ function run(command, args, timeout = registryMs) {
   })
 }
 
-export function isExecutable(file) {
+function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()

@@ -2,8 +2,7 @@
 // commands, on every Node release line in package.json, each on a fresh clone of the last commit. To
 // select lines: npm run test:node -- 24 26. The Node binaries come from the npm registry. Takes half
 // an hour; the last line is `N passed, N failed`.
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -16,14 +15,6 @@ const majors = nodeLines()
   .filter((major) => chosen.length === 0 || chosen.includes(major))
 
 const dir = mkdtempSync(join(tmpdir(), 'intake-node-'))
-let running
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    if (running !== undefined) process.kill(-running.pid, 'SIGTERM')
-    process.exit(1)
-  })
-}
-
 let passed = 0
 let failed = 0
 for (const major of majors) {
@@ -37,7 +28,7 @@ for (const major of majors) {
     const say = (text) => console.log(`Node ${version}: ${text}`)
     say(`npm test on a fresh clone, log in ${log}`)
     const begun = performance.now()
-    say(await test({ clone, env, log }))
+    say(test({ clone, env, log }))
     say(`passed after ${Math.round((performance.now() - begun) / 1000)} s`)
     passed++
     rmSync(folder, { recursive: true, force: true })
@@ -57,18 +48,13 @@ function environment(folder, major) {
   return { ...Object.fromEntries(own), PATH: [bin, process.env.PATH].join(delimiter) }
 }
 
-/**
- * Runs npm test in its own process group, because npm does not forward every signal. Resolves to
- * its last line.
- */
-async function test({ clone, env, log }) {
+/** Runs npm test; returns its last line. */
+function test({ clone, env, log }) {
   const output = openSync(log, 'a')
   const stdio = ['ignore', output, output]
-  running = spawn('npm', ['test'], { cwd: clone, env, stdio, detached: true })
-  const [code] = await once(running, 'close')
-  running = undefined
+  const { status } = spawnSync('npm', ['test'], { cwd: clone, env, stdio })
   closeSync(output)
   const last = readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)
-  if (code !== 0) throw new Error(`npm test exited with ${code}: ${last}`)
+  if (status !== 0) throw new Error(`npm test exited with ${status}: ${last}`)
   return last
 }
