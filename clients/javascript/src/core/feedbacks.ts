@@ -18,8 +18,6 @@ export interface WaitingFeedback {
   key: string
   /** As for a segment. With `fewAttempts`, a feedback is not sent. */
   failures: number
-  /** Why it is sent without its images. */
-  imagesRefusal?: string
 }
 
 export const isFeedback = (key: string): boolean => key.startsWith('feedback-')
@@ -70,17 +68,16 @@ export const sendFeedback = async (client: State): Promise<Sent | undefined> => 
   const stored = (await client.records.get(entry.key)) as StoredFeedback | undefined
   if (stored) {
     const { payload, attachments } = stored
-    const { imagesRefusal } = entry
     const text = JSON.stringify(acceptedOf(client, parseObject(payload)))
     const { body, unsettled, code, isTooLarge } = await attemptRequest(
       client,
-      { path: '/feedback', body: client.form(text, imagesRefusal ? [] : attachments) },
+      { path: '/feedback', body: client.form(text, attachments) },
       entry,
     )
     if (unsettled) return unsettled
-    if (imagesRefusal) addDrops(client, imagesRefusal, attachments.length)
-    else if (isTooLarge && attachments[0]) {
-      entry.imagesRefusal = code
+    if (isTooLarge && attachments[0] && !client.isOut) {
+      addDrops(client, code, attachments.length)
+      await client.records.set(entry.key, { payload, attachments: [] })
       return {}
     }
     if (body) countRefused(client, body)
