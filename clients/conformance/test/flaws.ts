@@ -54,7 +54,7 @@ export const flaws = {
   'drops a batch that is too large': {
     found: 'splits on 413',
     file: 'send-logs.ts',
-    from: '(isTooLarge || segment.failures >= fewAttempts)',
+    from: '(isTooLarge || isProbe || segment.failures >= fewAttempts)',
     to: 'false',
   },
   'repeats rejected entries': {

@@ -51,6 +51,35 @@ t.test('many events that a filter refuses delay no other', async (t) => {
   t.equal(host.server.rows.size, size + 1)
 })
 
+t.test('after a restart, what a filter refuses gives way to what is new', async (t) => {
+  const { host } = createFiltered('poison', 403)
+  const first = host.start()
+  for (let n = 0; n < 20; n++) {
+    first.log('poison')
+    if (n > 5) await first.feedback({ text: 'poison' })
+    void first.flush()
+    await host.time.advance(100)
+  }
+  await host.time.advance(6 * 3_600_000)
+  const second = host.start()
+  second.log('tap')
+  await second.feedback({ text: 'later' })
+  await host.time.advance(60_000)
+  t.same(host.server.events(), ['tap'])
+  t.equal(host.server.feedback.length, 1)
+})
+
+t.test('where most batches are refused, the others still arrive', async (t) => {
+  const { host } = createFiltered('poison', 403)
+  const client = host.start()
+  for (let s = 0; s < 7200; s++) {
+    client.log(s % 20 === 0 ? 'poison' : 'tap')
+    await host.time.advance(1000)
+  }
+  const { size } = host.server.rows
+  t.ok(size > 4000, `${size} of 6,840`)
+})
+
 t.test('a portal that refuses everything gets few requests, and costs nothing', async (t) => {
   const { host, filter } = createFiltered('', 403)
   const client = host.start()

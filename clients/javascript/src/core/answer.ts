@@ -3,6 +3,7 @@ import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.
 import { fewAttempts, restMs, roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
+import { wake } from './sending.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
@@ -81,16 +82,19 @@ export const attemptRequest = async (
     // Neither an outage nor a limit of requests: it may concern what the records contain.
     const isRefusal =
       !(code && isAboutSettings(status)) && status && status <= 500 && status !== 429
-    if (isRefusal && ++entry.failures === fewAttempts)
-      client.setTimeout(
-        () => {
-          entry.failures--
-          client.loops.forEach((loop) => loop.wake())
-        },
-        restMs,
-        true,
-      )
-  }
+    if (isRefusal) {
+      client.refusals++
+      if (++entry.failures === fewAttempts)
+        client.setTimeout(
+          () => {
+            entry.failures--
+            wake(client)
+          },
+          restMs,
+          true,
+        )
+    }
+  } else client.refusals = 0
   if (!isSuccess && refuse(text, client.refused)) unsettled = {}
   else if (code && isAboutSettings(status) && !retryAfterMs) client.stopReason = code
   if (unsettled || !isSuccess)

@@ -62,6 +62,7 @@ export const createClient = <Attachment>(
     keptUuid: deviceUuid,
     user: shortText(options.userId),
     refused: {},
+    refusals: 0,
     consent: createSerial(),
     segments: [],
     inOrder: createSerial(),

@@ -22,10 +22,6 @@ export interface WaitingFeedback {
 
 export const isFeedback = (key: string): boolean => key.startsWith('feedback-')
 
-/** The feedback that is sent next. */
-export const oldestFeedback = ({ feedbacks }: State): WaitingFeedback | undefined =>
-  nextOf(feedbacks)
-
 /**
  * Stores a feedback. Resolves to false after `optOut` or `shutdown`, if too much feedback waits, or
  * if all feedback was deleted while this one was being stored.
@@ -51,7 +47,7 @@ export const adoptFeedback = (client: State, keys: readonly string[]): void => {
   const { feedbacks } = client
   client.feedbacks = keys
     .filter((key) => isFeedback(key) && feedbacks.every((entry) => entry.key !== key))
-    .map((key): WaitingFeedback => ({ key, failures: 0 }))
+    .map((key): WaitingFeedback => ({ key, failures: 1 }))
     .concat(feedbacks)
 }
 
@@ -61,7 +57,7 @@ export const adoptFeedback = (client: State, keys: readonly string[]): void => {
  * again without its images, so that at least the text arrives.
  */
 export const sendFeedback = async (client: State): Promise<Sent | undefined> => {
-  const entry = oldestFeedback(client)
+  const entry = nextOf(client.feedbacks)
   if (!entry) return undefined
   // Moves the feedback to the end of the list, so that it does not block other feedback.
   client.feedbacks = without(client.feedbacks, entry).concat(entry)

@@ -62,11 +62,11 @@ export const addEntry = (client: State, entry: LogEntry): void => {
 export const adopt = async (client: State, names: readonly ParsedName[]): Promise<void> => {
   const { segments, inOrder, records } = client
   const adopted: Segment[] = []
-  names.forEach(({ name, run: _run, ...entry }, at) => {
+  names.forEach((entry, at) => {
     const next = names[at + 1]
-    if (next && next.key === entry.key) void inOrder(() => records.remove(name))
+    if (next && next.key === entry.key) void inOrder(() => records.remove(entry.name))
     else if (segments.every(({ key }) => key !== entry.key))
-      adopted.push(newSegment({ ...entry, name, state: stateOfEnded(entry.state) }))
+      adopted.push(newSegment({ ...entry, state: stateOfEnded(entry.state) }))
   })
   client.segments = adopted.concat(segments)
   for (const segment of adopted)

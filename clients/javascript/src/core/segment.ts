@@ -51,7 +51,7 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
   count: 0,
   byteCount: 0,
   shiftMs: 0,
-  failures: 0,
+  failures: fields.state === attempted ? 1 : 0,
   mayBeStored: fields.state === attempted,
   ...fields,
 })

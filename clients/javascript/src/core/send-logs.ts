@@ -87,13 +87,15 @@ const send = async (
   // If only a part of the events was sent, all are sent again, under the same ids.
   if (events.length < count) return {}
   if (isDefinite) segment.mayBeStored = mayBeStored
-  // Of events that are refused together, one may be the cause.
-  if (events.length > 1 && (isTooLarge || segment.failures >= fewAttempts)) {
-    const middle = events.length >> 1
-    const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored, failures: 1 }
+  // Of events that are refused together, one may be the cause. After many refusals, a single event
+  // finds out soonest whether everything is refused.
+  const isProbe = client.refusals > fewAttempts
+  if (events.length > 1 && (isTooLarge || isProbe || segment.failures >= fewAttempts)) {
+    const middle = isProbe ? 1 : events.length >> 1
+    const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored }
     await replace(client, segment, context, [
-      [{ ...half, key: key + 0 }, events.slice(0, middle)],
-      [{ ...half, key: key + 1 }, events.slice(middle)],
+      [{ ...half, key: key + 0, failures: 0 }, events.splice(0, middle)],
+      [{ ...half, key: key + 1 }, events],
     ])
     return unsettled || {}
   }

@@ -1,5 +1,4 @@
-import { oldestFeedback } from './feedbacks.ts'
-import { oldest } from './segment-list.ts'
+import { nextOf, oldest } from './segment-list.ts'
 import type { State } from './state.ts'
 
 /** Sends what waits. `isUrgent`: see `SendLoop.wake`. */
@@ -11,6 +10,6 @@ export const wake = (client: State, isUrgent?: boolean): void => {
 /** Resolves the waiting calls of `flush` if nothing more can be sent now. */
 export const settle = (client: State): void => {
   if (client.loops.some((loop) => !!loop.sending())) return
-  if (!client.stopReason && (oldest(client) || oldestFeedback(client))) return
+  if (!client.stopReason && (oldest(client) || nextOf(client.feedbacks))) return
   client.waiting.splice(0).forEach((resolve) => resolve())
 }

@@ -64,6 +64,8 @@ export interface State extends Ports<never>, Clock {
   stopReason?: string | undefined
   /** Whether the open segments must be sent as soon as no closed segment waits. */
   isDue?: boolean
+  /** The number of refusals in a row. */
+  refusals: number
   /**
    * The functions that resolve the waiting calls of `flush`. They are called when nothing more can
    * be sent now.
