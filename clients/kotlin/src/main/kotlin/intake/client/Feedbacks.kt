@@ -16,7 +16,7 @@ internal fun isFeedback(key: String): Boolean =
  * Log events never displace it.
  */
 internal class Feedbacks(private val core: Core) {
-    private class Entry(val key: String) : Waiting()
+    private class Entry(val key: String, failures: Int = 0) : Waiting(failures)
 
     private val entries = ArrayList<Entry>()
 
@@ -70,7 +70,7 @@ internal class Feedbacks(private val core: Core) {
     fun adopt(keys: List<String>) =
         synchronized(core.memory) {
             val known = entries.mapTo(HashSet()) { it.key }
-            entries.addAll(0, keys.filter { isFeedback(it) && it !in known }.map(::Entry))
+            entries.addAll(0, keys.filter { isFeedback(it) && it !in known }.map { Entry(it, failures = 1) })
         }
 
     /**

@@ -123,7 +123,6 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
                         shiftMs = segment.shiftMs,
                         mayBeStored = segment.mayBeStored,
                     )
-                part.failures = 1
                 partOf(part, StoredSegment(stored.context, half))
             },
         )

@@ -99,7 +99,7 @@ internal class Segment(
     var memory: SegmentMemory? = null,
     /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,
-) : Waiting() {
+) : Waiting(if (state == ATTEMPTED) 1 else 0) {
     /** Whether the queue has this segment. */
     var isKnown = false
     var isBusy = false

@@ -7,7 +7,7 @@ import kotlin.random.Random
  * What waits to be sent: a segment, or a feedback.
  *
  * @property failures how many attempts were refused, perhaps because of what the records contain.
- *   With [FEW_ATTEMPTS], it is not sent
+ *   With [FEW_ATTEMPTS], it is not sent. What an earlier run may have attempted begins with one
  */
 internal open class Waiting(var failures: Int = 0)
 
