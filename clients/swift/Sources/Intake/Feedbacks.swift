@@ -6,8 +6,9 @@ final class Feedbacks {
   private final class Entry: Waiting {
     let key: String
 
-    init(key: String) {
+    init(key: String, failures: Int = 0) {
       self.key = key
+      super.init(failures: failures)
     }
   }
 
@@ -40,7 +41,7 @@ final class Feedbacks {
   func adopt(_ keys: [String]) {
     let known = Set(entries.map(\.key))
     let left = keys.filter { isKey($0) && !known.contains($0) }
-    entries = left.map { Entry(key: $0) } + entries
+    entries = left.map { Entry(key: $0, failures: 1) } + entries
   }
 
   /// Whether this is the key of a feedback. The prefix alone is no proof: other files may have it.

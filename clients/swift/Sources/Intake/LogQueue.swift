@@ -255,8 +255,6 @@ final class LogQueue {
       part.entry.count = stored.lines.count
       part.entry.bytes = text.count
       part.name = part.entry.text
-      // Gives way to segments that were not refused.
-      part.failures = entry.state == .attempted ? 1 : 0
       _ = try? storage.append(text, to: part.name, isNew: true)
       storage.sync(part.name)
       added.append(part)

@@ -16,8 +16,13 @@ enum Sent {
 
 /// What waits to be sent: a segment, or a feedback.
 class Waiting {
-  /// How many attempts were refused. With `Limits.fewAttempts`, it is not sent.
-  var failures = 0
+  /// How many attempts were refused. With `Limits.fewAttempts`, it is not sent. What an earlier run
+  /// may have attempted begins with one, and so gives way to what is new.
+  var failures: Int
+
+  init(failures: Int) {
+    self.failures = failures
+  }
 }
 
 extension Array where Element: Waiting {

@@ -15,6 +15,7 @@ final class Segment: Waiting {
     self.entry = entry
     name = entry.text
     self.mayBeStored = mayBeStored ?? (entry.state == .attempted)
+    super.init(failures: entry.state == .attempted ? 1 : 0)
   }
 }
 
