@@ -60,7 +60,7 @@ t.test(
     const [entry] = JSON.parse((await intake(['journal', '--json'])).stdout).slice(-1)
     t.match(entry, {
       action: 'analyst-set',
-      detail: { bundles: ['com.example.app'], before: { bundles: ['com.other'] } },
+      detail: { bundles: ['com.example.app'] },
     })
     t.same((await intake(['doctor'])).stdout.match(/analyst .*/gi), null)
     await owner.command('DROP VIEW intake_mobile.sessions')
