@@ -77,10 +77,11 @@ export function createWorkList(options: Options): () => Promise<void> {
     }
   }
 
-  /** Failed attempts are known until the next search of the last days. */
+  /** Failed attempts are known until the next search of the last days, if there is room for them. */
   function forget(): void {
+    const failedMs = tried.size < triedMax ? 2 * catchUpMs : 0
     for (const [name, { failed, untilMs }] of tried)
-      if (untilMs + (failed > 0 ? 2 * catchUpMs : 0) <= clock.now()) tried.delete(name)
+      if (untilMs + (failed > 0 ? failedMs : 0) <= clock.now()) tried.delete(name)
   }
 
   return async () => {

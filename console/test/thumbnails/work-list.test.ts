@@ -85,7 +85,7 @@ function createList(t: Test, options: Options) {
       },
     },
   })
-  return { clock, examineAll, stored: () => stored, days }
+  return { clock, examineAll, stored: () => stored, days, repair: () => unreadableKeys.clear() }
 }
 
 /** Calls `examineAll` once. Returns how often it has stored facts. */
@@ -154,4 +154,18 @@ t.test('pictures that take all of a turn delay none of another API key', async (
   await examineAll()
   t.same([...honest], [])
   t.ok(clock.now() - begun < 11_000, 'after a single slow one')
+})
+
+t.test('after a failure of the object store, pictures are examined within minutes', async (t) => {
+  const { clock, examineAll, stored, repair } = createList(t, { total: 1_100, unreadable: 1_100 })
+  for (let poll = 0; poll < 400; poll++) {
+    await examineAll().catch(() => {})
+    await clock.advance(3_000)
+  }
+  repair()
+  for (let poll = 0; poll < 12; poll++) {
+    await examineAll()
+    await clock.advance(60_000)
+  }
+  t.equal(stored(), 1_100)
 })
