@@ -30,6 +30,8 @@ export function findUnexamined(
 ): Promise<UnexaminedFeedback[]> {
   const columns = `${identity}, api_key_id, received_at`
   const newest = 'received_at DESC, id DESC'
+  // The recent feedback fits into memory; the facts about all that may be as old may not.
+  const swap = Date.now() - fromMs <= dayMs ? 'true' : 'auto'
   return reader.query<UnexaminedFeedback>(
     `SELECT ${identity}, api_key_id FROM (
        SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id ORDER BY place, ${newest}) AS turn FROM (
@@ -38,7 +40,7 @@ export function findUnexamined(
            WHERE time >= {earliest:DateTime64(3, 'UTC')} AND received_at >= {from:DateTime64(3, 'UTC')}
              AND ${isUnexamined}
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
-     ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}`,
+     ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}, query_plan_join_swap_table = '${swap}'`,
     {
       earliest: sqlTime(new Date(fromMs - ageDays('feedback') * dayMs)),
       from: sqlTime(new Date(fromMs)),

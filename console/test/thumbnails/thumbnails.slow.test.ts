@@ -383,3 +383,20 @@ t.test('facts about other objects are not those of the attachments', async (t) =
   start(t)
   t.match(await untilExamined(id), [{ width: 360 }])
 })
+
+t.test('the facts about older pictures may be more than fit into memory', async (t) => {
+  await owner.command(
+    `INSERT INTO intake.feedback_raw (id, time, received_at, bundle_identifier, device_uuid)
+     SELECT dateTimeToUUIDv7(now() - 7200 - number) AS id, UUIDv7ToDateTime(id, 'UTC') AS time, time,
+       'com.example.other', id FROM numbers(300000)`,
+  )
+  await owner.command(
+    `INSERT INTO intake.attachments_raw (id, time, bundle_identifier, device_uuid, facts)
+     SELECT id, time, bundle_identifier, device_uuid,
+       arrayMap(n -> (repeat('k', 200), 1, 1, 't', NULL), range(5))
+     FROM intake.feedback_raw WHERE bundle_identifier = 'com.example.other'`,
+  )
+  const { id } = await addFeedback()
+  start(t)
+  t.match(await untilExamined(id), [{ error: null }])
+})
