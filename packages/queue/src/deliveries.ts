@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { readInstallation, whileConnected, type Redis } from '@intake/redis'
 import { orAbort, startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
@@ -67,6 +68,8 @@ export function startDeliveries(options: {
   const { name, retryDelaysMs } = options.queue
   const shared = { connection: redis, prefix: queuePrefix }
   const closing = new AbortController()
+  // Each delivery in progress listens: Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, closing.signal)
   const worker = new Worker(
     name,
     async (job: Job, token) => {

@@ -95,3 +95,29 @@ t.test('a process that wants no deliveries ends those of no other', async (t) =>
     t.equal(await redis.exists(key), 1)
   }
 })
+
+t.test('Node does not warn of a leak while many deliveries are in progress', async (t) => {
+  const redis = openRedis(t, server)
+  await redis.flushall()
+  await redis.hset('{intake}:hook:meta', 'wanted', 1)
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => void warnings.push(warning)
+  process.on('warning', onWarning)
+  t.teardown(() => process.off('warning', onWarning))
+  const hook = { name: 'hook', retryDelaysMs: [] }
+  let begun = 0
+  const queue = startDeliveries({
+    redis,
+    queue: hook,
+    atOnce: 12,
+    onFailed: () => t.fail('a delivery has failed'),
+    onError: (error) => t.error(error),
+    deliver: () => (begun++, new Promise(() => {})),
+  })
+  t.teardown(() => queue.close())
+  const sink = createDeliverySink({ redis, queue: hook, onError: () => {} })
+  await sink.add(Array.from({ length: 12 }, (_, index) => ({ id: `id${index}`, sender: 's' })))
+  await sink.close()
+  await until('all are in progress', () => begun === 12)
+  t.same(warnings, [])
+})
