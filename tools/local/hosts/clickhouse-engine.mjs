@@ -18,8 +18,12 @@ const diskBytesPerMs = 8 * 1024 ** 2
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
+// Otherwise any error of a connection, such as the head of a request that is cut off, would end the
+// process. This option has an effect only if the standard input is a terminal.
 const argv = [
   'clickhouse',
+  '--interactive',
+  '--progress=off',
   `--path=${dataDir}`,
   `--config-file=${configFile}`,
   `--http_port=${port}`,
@@ -41,8 +45,8 @@ const result = await load({
   runInNewThread: true,
 })
 
-// The engine returns only if it could not start or has failed. If the port is in use, the engine
-// gives no message.
+// The engine returns only if it could not start or has failed. After a failed statement it tries to
+// begin a dialogue. That fails, because the environment names no folder for the history.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1

@@ -125,8 +125,8 @@ const loginHandler = `<url>/</url>
       </handler>`
 
 /**
- * The engine's page for queries has a secret path, because a client that aborts the transfer of the
- * page can end the engine (about once in 350 times).
+ * The engine's page for queries has a secret path, because on a system without terminals, a client
+ * that aborts the transfer of the page can end the engine (about once in 350 times).
  */
 const playRule = (path: string) => `<rule>
       <url>${path}</url>

@@ -15,6 +15,12 @@ import { randomSecret, type Service, type ServiceOptions } from './service.ts'
 const probeTimeoutMs = 1_000
 const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url))
 
+/**
+ * A shell script that runs a program with one end of a new terminal as its standard input, if the
+ * system has terminals (see clickhouse-engine.mjs).
+ */
+const withTerminal = '(: <>/dev/ptmx) 2>/dev/null && exec <>/dev/ptmx; exec "$@"'
+
 export interface ClickHouseOptions extends ServiceOptions {
   /** A program `clickhouse` that runs instead of the engine, and restricts `file()` itself. */
   serverProgram?: string | undefined
@@ -96,12 +102,13 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     mode: 0o600,
   })
 
+  const engineArgs = [tablesDir, configFile, String(port), String(keepFreeBytes / 2)]
   const child = await startReadyChild({
     name: 'ClickHouse',
-    command: serverProgram ?? process.execPath,
+    command: serverProgram ?? 'sh',
     args:
       serverProgram === undefined
-        ? [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)]
+        ? ['-c', withTerminal, 'sh', process.execPath, host, ...engineArgs]
         : ['server', `--config-file=${configFile}`],
     cwd: dataDir,
     // Every user can make the engine show its environment, so the environment has no secret.

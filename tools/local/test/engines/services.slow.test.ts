@@ -4,7 +4,7 @@ import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import t from 'tap'
 
@@ -216,6 +216,16 @@ t.test('ClickHouse', async (t) => {
       headers: { authorization: 'never' },
     })
     t.equal(await response.text(), 'analyst\t0\n')
+  })
+
+  await t.test('survives the head of a request that is invalid or cut off', async (t) => {
+    for (const head of ['G', '\r\n', 'GET / HTTP/1.1\r\ncontent-length: no\r\n\r\n']) {
+      const socket = connect({ port: service.port, host: '127.0.0.1' })
+      socket.on('error', () => undefined)
+      socket.end(head)
+      await once(socket.resume(), 'close')
+      t.strictSame(await ask(service.analystUrl, 'SELECT 1'), { status: 200, text: '1\n' }, head)
+    }
   })
 
   await t.test('cancels a query whose client has closed the connection', async (t) => {
