@@ -3,6 +3,7 @@ import t from 'tap'
 import { createPolicyStore } from '@intake/access'
 import { attachmentKey, thumbnailKey } from '@intake/contract'
 import { countNames, refreshCounts } from '@intake/records'
+import { systemClock } from '@intake/runtime'
 import { insertRows } from '../../../packages/schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import {
@@ -15,6 +16,7 @@ import {
   user,
   uuidV7,
   waitForNoGateway,
+  withoutPause,
 } from './services.ts'
 
 const started = await startServices(t)
@@ -266,6 +268,20 @@ t.test('an application with a shorter period loses its rows by days, others do n
       { kind: 'logs', bundle_identifier, days: 30 },
     ],
   })
+})
+
+t.test('a call after an interrupted one waits, too, until gateways know', async (t) => {
+  await insert('logs', [logRow(at('2026-07-10T00:00:00.000Z'))])
+  const now = Date.parse('2040-01-01')
+  const { setTimeout } = systemClock
+  systemClock.setTimeout = (run, ms) => {
+    if (ms === 45_000) throw new Error('killed')
+    return setTimeout(run, ms)
+  }
+  await t.rejects(apply(now), /killed/).finally(() => (systemClock.setTimeout = setTimeout))
+  t.equal(await rowsOf('logs_raw WHERE toYYYYMM(time) = 202607'), 1)
+  const { logs } = await withoutPause(t, () => apply(now))
+  t.ok(logs.includes('202607'))
 })
 
 t.test('an erased dead letter leaves no tombstone where an application is dropped', async (t) => {

@@ -14,25 +14,23 @@ export type DroppedUntilMs = Record<
 /** Other fields are of earlier versions, which also stored periods. */
 const fieldForm = /^(logs|feedback):dropped-until(?:$|:)([^]*)$/
 
-/** Resolves to whether the moment is later than the stored one; otherwise it is ignored. */
 export async function storeDropped(
   redis: Redis,
   kind: RecordKind,
   until: Date,
   bundle?: string,
-): Promise<boolean> {
+): Promise<void> {
   const field = [kind, 'dropped-until', ...(bundle === undefined ? [] : [bundle])].join(':')
   const hash = { key: retentionKey, isForGateways: true }
-  return (await changeHash(redis, { hash, script, args: [field, until.getTime()] })) === 1
+  await changeHash(redis, { hash, script, args: [field, until.getTime()] })
 }
 
-/** A stored value that cannot be read is replaced. */
+/** An earlier moment than the stored one is ignored; a stored value that cannot be read is replaced. */
 const script = `
 local known = redis.call('HGET', KEYS[1], ARGV[3])
-if known and #known <= 15 and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[4]) then return 0 end
+if known and #known <= 15 and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[4]) then return end
 announce()
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])
-return 1`
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])`
 
 /** @param onUnreadable called with the name of a field that cannot be read; it counts as none */
 export function parseDropped(

@@ -58,12 +58,11 @@ export function createPolicyStore({ redis, who = '' }: { redis: Redis; who?: str
 
     /**
      * Notes that records before `until`, of all applications or of one, are dropped. Otherwise
-     * gateways would store their repeats, and dropped records would reappear. Resolves to whether
-     * gateways have to learn it.
+     * gateways would store their repeats, and dropped records would reappear.
      */
     async noteDropped(kind: RecordKind, until: Date, bundleIdentifier?: string) {
       await requireInstallation(redis)
-      return storeDropped(redis, kind, until, bundleIdentifier)
+      await storeDropped(redis, kind, until, bundleIdentifier)
     },
 
     /** Adds a valid rule; resolves to undefined when there are `rulesMax`. */

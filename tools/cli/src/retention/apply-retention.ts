@@ -26,12 +26,13 @@ export async function applyRetention(
   const { clickhouse, redis } = services
   const { now, progress = () => {} } = options
   const expiry = await readExpiry(clickhouse, now)
-  const isNew = await noteDropped(services, expiry)
+  await noteDropped(services, expiry)
   const expired = await findExpired(clickhouse, expiry)
   const { logs, feedback, counts, applications, deadLetters } = expired
   const found = [...logs, ...feedback, ...counts, ...applications].length + deadLetters
   if (found === 0) return { ...expired, objects: 0 }
-  if (isNew) await untilGatewaysKnow(progress)
+  // Also after an interrupted call, which may have noted it a moment ago.
+  if (logs.length + feedback.length + applications.length > 0) await untilGatewaysKnow(progress)
   await noteChange(redis, { action: 'retention-applied', subject: '', detail: expired })
   const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
   const note = (report: Expired, finishedAt?: Date) =>
@@ -46,18 +47,13 @@ export async function applyRetention(
   return dropped
 }
 
-/**
- * Gateways refuse repeats of what was dropped, even when a period becomes longer. Resolves to
- * whether they have to learn it.
- */
+/** Gateways refuse repeats of what was dropped, even when a period becomes longer. */
 async function noteDropped({ redis }: Services, { before, applications }: Expiry) {
   const policy = createPolicyStore({ redis })
   const all = kinds.map((kind) => ({ kind, before: before[kind], bundleIdentifier: undefined }))
-  let isNew = false
   await confirmChange(redis, async () => {
     for (const { kind, before: end, bundleIdentifier } of [...all, ...applications]) {
-      if (end && (await policy.noteDropped(kind, end, bundleIdentifier))) isNew = true
+      if (end) await policy.noteDropped(kind, end, bundleIdentifier)
     }
   })
-  return isNew
 }
