@@ -71,6 +71,14 @@ t.test('a byte order mark does not belong to the first column or object', async 
   t.match(await read('json', '\uFEFF{}\n'), [{ text: '{}' }])
 })
 
+t.test('a record ends with its line, whatever quotes are in its last cells', async (t) => {
+  t.match(await read('csv', 'a,b,c\n"x\ny",5" z,\n1,2,\n"x\n"" y\n",2,"3"\n'), [
+    { line: 2, cells: ['x\ny', '5" z', ''] },
+    { line: 4, cells: ['1', '2', ''] },
+    { line: 5, cells: ['x\n" y\n', '2', '3'] },
+  ])
+})
+
 t.test('text of a cell after its closing quote is kept', async (t) => {
   t.match(await read('csv', 'a,b,c\n"x"y,"z" ,3\n"1","2",3\n'), [
     { cells: ['xy', 'z ', '3'] },

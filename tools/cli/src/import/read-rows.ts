@@ -41,8 +41,8 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
     lines.push(text)
     begun = { line: first, lines, length: length + text.length }
     if (format === 'csv' && begun.length > recordLengthMax) throw notClosed(first)
-    // A line within quotes has them in pairs. Parsing only their end takes no quadratic time.
-    if (lines.length > 1 && text.split('"').length % 2 === 1) continue
+    // Parsing a cell in quotes at each of its lines would take quadratic time.
+    if (lines.length > 1 && !quotesEnd.test(text)) continue
     const record = lines.join('\n')
     const cells = format === 'csv' ? parseCsv(record) : []
     if (cells === undefined) continue
@@ -85,6 +85,9 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string>
   rest += decoder.decode()
   if (rest !== '') yield rest
 }
+
+/** A line that begins within quotes, and in which they end. */
+const quotesEnd = /^[^"]*(?:""[^"]*)*"(?!")/
 
 /** Parses a record of CSV (RFC 4180); undefined if it ends within quotes. */
 function parseCsv(record: string): string[] | undefined {
