@@ -70,7 +70,7 @@ async function readFacts(clickhouse: Reader, analyst: Analyst): Promise<Map<stri
        SELECT ${server} AS server, concat('the user ', assumeNotNull(user_name), ' with the profile ', assumeNotNull(inherit_profile)) AS words, '' AS sql
        FROM ${system('settings_profile_elements')} WHERE user_name IN {users:Array(String)} AND isNotNull(inherit_profile)
        UNION ALL
-       SELECT ${server}, concat('the right of ', user_name, ' to ', access_type::String, ' ON ', ifNull(database, '*'), '.', ifNull(table, '*')), ''
+       SELECT ${server}, concat('the right of ', user_name, ' to ', access_type::String, ' ON ', ifNull(database, '*'), '.', ifNull(table, '*'), ifNull(concat(' (', column, ')'), '')), ''
        FROM ${system('grants')} WHERE user_name IN {users:Array(String)} AND is_partial_revoke = 0
        UNION ALL
        SELECT ${server}, concat('the row policy of ', user, ' on ', database, '.', table), concat('SELECT ', select_filter)
