@@ -23,7 +23,7 @@ export interface Admitted {
 }
 
 export interface Terms {
-  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
+  /** Older records have been dropped, by `time`, in milliseconds; undefined: none. */
   retentionMs: number | undefined
   /** The time by which the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number

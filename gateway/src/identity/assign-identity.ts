@@ -86,7 +86,7 @@ function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
   return timeMs >= nowMs - ageMs && timeMs <= nowMs + limits.eventAheadMs
 }
 
-/** The maximum age of an event: 30 days, or the retention if that is shorter. */
+/** The maximum age of an event: 30 days, or less if later ones have been dropped. */
 function ageMax(retentionMs: number | undefined): number {
   return Math.min(limits.eventAgeMs, retentionMs ?? Infinity)
 }
@@ -95,7 +95,7 @@ function ageMax(retentionMs: number | undefined): number {
  * Returns the time that the device sent, if it is plausible, otherwise `nowMs`.
  *
  * @param timestamp in ISO 8601
- * @param retentionMs undefined if records are kept without limit
+ * @param retentionMs undefined if nothing has been dropped
  */
 export function eventTimeMs(
   timestamp: string | null | undefined,
@@ -113,7 +113,7 @@ export function eventTimeMs(
  * first attempt.
  *
  * @param id a UUIDv7 that a client has sent
- * @param retentionMs undefined if records are kept without limit
+ * @param retentionMs undefined if nothing has been dropped
  * @throws {IntakeError} `id_time_out_of_range`, with the time of the gateway's clock
  */
 function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
@@ -127,15 +127,14 @@ function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): voi
 }
 
 /**
- * Refuses an id that is older than the retention period. An earlier attempt may have stored the
- * record with this id, and retention may then have dropped that record. Storing it again would make
- * the record reappear.
+ * Refuses an id that is older than what has been dropped. An earlier attempt may have stored the
+ * record with this id, and storing it again would make the record reappear.
  *
  * @throws {IntakeError} `id_time_out_of_range`, with the time of the gateway's clock
  */
 export function requireKept(id: string, nowMs: number, retentionMs: number | undefined): void {
   if (retentionMs === undefined || timeOfUuidV7(id) >= nowMs - retentionMs) return
-  throw outOfRange('The key belongs to a record that is older than the retention period.', nowMs)
+  throw outOfRange('The key belongs to a record of a time whose records have been dropped.', nowMs)
 }
 
 function outOfRange(detail: string, nowMs: number): IntakeError {

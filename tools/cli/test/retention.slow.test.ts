@@ -70,8 +70,9 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.equal(await rowsOf('logs_raw'), 0)
   t.equal(await droppedUntil(), end, 'gateways refuse what may come back')
   await set('logs', 'never')
+  await keys.hset('{intake}:retention', 'logs:dropped-until', 'lost')
   await apply(end + days90)
-  t.equal(await droppedUntil(), end)
+  t.equal(await droppedUntil(), end, 'even if Redis has lost it and nothing is dropped any more')
   await set('logs', '90d')
 })
 
@@ -259,6 +260,11 @@ t.test('an application with a shorter period loses its rows by days, others do n
   const until = await droppedUntil(bundle_identifier)
   t.equal(until, Date.parse(kept), 'gateways refuse what may come back')
   t.same((await apply(now)).applications, [], 'nothing is left to do')
+  await keys.del('{intake}:retention')
+  await set('logs', 'general', '--bundle', bundle_identifier)
+  await apply(now)
+  t.equal(await droppedUntil(bundle_identifier), until, 'even after Redis was lost')
+  await set('logs', '30d', '--bundle', bundle_identifier)
 
   t.match(JSON.parse((await intake(['retention', 'show', '--json'])).stdout), {
     logs: 90,

@@ -4,6 +4,7 @@ import {
   findExpired,
   keepCounts,
   noteErasure,
+  readDropped,
   readExpiry,
   type Expired,
   type Expiry,
@@ -47,12 +48,24 @@ export async function applyRetention(
   return dropped
 }
 
-/** Gateways refuse repeats of what was dropped, even when a period becomes longer. */
-async function noteDropped({ redis }: Services, { before, applications }: Expiry) {
+/**
+ * Gateways refuse repeats of what was dropped, even when a period has become longer and Redis has
+ * lost the moment since.
+ */
+async function noteDropped({ clickhouse, redis }: Services, { before, applications }: Expiry) {
   const policy = createPolicyStore({ redis })
-  const all = kinds.map((kind) => ({ kind, before: before[kind], bundleIdentifier: undefined }))
+  const scope = { kinds, bundles: [], database: 'intake' }
+  const all = [
+    ...(await readDropped({ clickhouse, scope })).map(({ kind, bundle_identifier, ...one }) => ({
+      kind,
+      before: new Date(one.before),
+      bundleIdentifier: bundle_identifier || undefined,
+    })),
+    ...kinds.map((kind) => ({ kind, before: before[kind], bundleIdentifier: undefined })),
+    ...applications,
+  ]
   await confirmChange(redis, async () => {
-    for (const { kind, before: end, bundleIdentifier } of [...all, ...applications]) {
+    for (const { kind, before: end, bundleIdentifier } of all) {
       if (end) await policy.noteDropped(kind, end, bundleIdentifier)
     }
   })
