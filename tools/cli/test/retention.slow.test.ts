@@ -160,6 +160,10 @@ t.test('counts outlive their rows, and no recount changes them', async (t) => {
   // It arrives after the last count, before its month is dropped.
   const received_at = '2026-11-11T00:00:00.000Z'
   await insert('logs', [row('2026-07-10T09:00:00.000Z', { received_at })])
+  // Its hour could not be counted, and is not due again.
+  await insertRows(clickhouse, 'recounts', [
+    { bundle_identifier, hour: '2026-07-10 09:00:01', asked_at: '2100-01-01 00:00:00' },
+  ])
   await clickhouse.insertSelect(
     `INSERT INTO intake.outcomes_raw (minute, code, records)
      SELECT arrayJoin(['2026-07-10 08:00:00', '2026-11-10 08:00:00'])::DateTime('UTC'), 'accepted', 2`,

@@ -112,17 +112,31 @@ export async function keepCounts(
   { before, applications }: Expiry,
   onFailed: (reason: string) => void,
 ): Promise<void> {
+  const dropped = (period: string) => {
+    const { sql, params } = isExpired(applications, 'logs', period)
+    return {
+      sql: `(${period} < {before:DateTime64(3, 'UTC')} OR ${sql})`,
+      params: { ...params, before: sqlTime(before.logs ?? new Date(0)) },
+    }
+  }
+  // `refreshCounts` leaves out what it has postponed; later there is nothing left to count.
+  const postponed = dropped('hour')
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour)
+     SELECT bundle_identifier, toStartOfHour(hour) FROM intake.recounts
+     WHERE asked_at > now64(3, 'UTC') AND ${postponed.sql}`,
+    postponed.params,
+  )
   await refreshAllCounts(clickhouse, onFailed)
-  const all = { before: sqlTime(before.logs ?? new Date(0)) }
   for (const { table, period, columns, kept } of counts) {
     const key = `bundle_identifier, ${period}`
-    const ofApplications = isExpired(applications, 'logs', period)
+    const { sql, params } = dropped(period)
     await clickhouse.insertSelect(
       `INSERT INTO intake.${table} (${key}, ${columns}, ver)
        SELECT ${key}, ${kept}, ${finalVer} FROM intake.${table} FINAL
-       WHERE ver < ${finalVer} AND (${period} < {before:DateTime64(3, 'UTC')} OR ${ofApplications.sql})
+       WHERE ver < ${finalVer} AND ${sql}
        SETTINGS max_partitions_per_insert_block = 0`,
-      { ...all, ...ofApplications.params },
+      params,
     )
     const months = await clickhouse.query<{ month: number }>(
       `SELECT DISTINCT toYYYYMM(${period}) AS month FROM intake.${table}
