@@ -85,6 +85,8 @@ export const printError = (error: unknown): void =>
 
 const indentLines = (text: string) => text.replaceAll(/\n(?!$)/g, '\n  ')
 
+export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
+
 /**
  * A closed pipe (`| head`) is no error. If output fails otherwise, the command fails: on a full
  * disk, for example, an export would be incomplete.

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { startApp } from '@intake/test-kit/app'
 import { until } from '@intake/test-kit/until'
 import type { Address } from '../src/status/addresses.ts'
 import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
-import { logRow, startServices } from './services.ts'
+import { logRow, startIntake, startServices } from './services.ts'
 
 const { dataDir, endpoints, enqueue, intake, number, s3 } = await startServices(t, {
   unshared: true,
@@ -94,6 +95,19 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     return (await number(`count() AS n FROM intake.logs WHERE id = '${row.id}'`)) === 1
   })
   await untilCodes()
+})
+
+t.test('--watch repeats it until it is interrupted', async (t) => {
+  const { child, exited } = startIntake(t, ['status', '--watch', '--json', ...given])
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  for (let ok = 0; ok < 2;) {
+    const { value } = (await lines.next()) as { value: string }
+    const summary = JSON.parse(value) as Awaited<ReturnType<typeof summarize>>
+    t.equal(summary.services.length, 2)
+    if (summary.state === 'ok') ok++
+  }
+  child.kill('SIGINT')
+  t.same(await exited, [0, null])
 })
 
 t.test('a process that does not respond is process_ends; exit code 3 if none does', async (t) => {
