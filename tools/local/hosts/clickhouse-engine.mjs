@@ -3,7 +3,7 @@
 // it executes the statement SYSTEM START LISTEN HTTP. Arguments: data folder, configuration file,
 // port, and the minimum number of free bytes on the disk of the data folder. If fewer bytes are
 // free, the process ends.
-import { statfsSync } from 'node:fs'
+import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
@@ -12,6 +12,7 @@ const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
 const diskCheckMs = { min: 5, max: 100 }
 /** The highest speed at which a disk is assumed to fill up. Even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
+const pipeCheckMs = 5_000
 
 // The second statement never ends, so the server keeps running. It reports its progress every three
 // seconds and not ten times a second (the default), because nothing reads the reports.
@@ -32,6 +33,7 @@ const argv = [
 ]
 
 endBeforeDiskIsFull()
+if (process.platform === 'linux') closePipesToNames()
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
@@ -64,6 +66,33 @@ function endBeforeDiskIsFull() {
   // Waits half the time in which the disk could fill up, within the bounds of `diskCheckMs`.
   const ms = Math.max(min, Math.min(max, left / diskBytesPerMs / 2))
   setTimeout(endBeforeDiskIsFull, ms).unref()
+}
+
+/**
+ * Keeps queries from opening the pipes of this process. Landlock lets a query open a pipe a second
+ * time with `file('/proc/self/fd/4')`. Reading this pipe then never ends. A pipe without access
+ * rights cannot be opened by that name, but its open descriptors still work. If the process runs as
+ * root, access rights have no effect. hung-queries.ts then ends the engine when a query hangs.
+ */
+function closePipesToNames() {
+  setInterval(() => {
+    try {
+      for (const descriptor of readdirSync('/proc/self/fd').map(Number)) closeIfPipe(descriptor)
+    } catch (error) {
+      console.error(`The pipes could not be closed to queries: ${error.message}`)
+    }
+  }, pipeCheckMs).unref()
+}
+
+function closeIfPipe(descriptor) {
+  // The standard streams belong to the process that started this one.
+  if (descriptor <= 2) return
+  try {
+    const status = fstatSync(descriptor)
+    if (status.isFIFO() && (status.mode & 0o777) !== 0) fchmodSync(descriptor, 0)
+  } catch (error) {
+    if (error.code !== 'EBADF') throw error // EBADF: it was closed meanwhile
+  }
 }
 
 /** Returns the free bytes of the disk; 0, which ends the process, if they cannot be read. */

@@ -4,10 +4,11 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort } from '../supervisor/ports.ts'
 import { startReadyChild } from '../supervisor/ready-child.ts'
-import { tryFetch } from '../supervisor/try-fetch.ts'
+import { askOwner } from './ask-owner.ts'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
 import { keptFreeBytes } from '@intake/runtime'
 import { checkFreeSpace } from './free-space.ts'
+import { endHungQueries } from './hung-queries.ts'
 import { findObstacles } from './obstacles.ts'
 import { makePrivateDir } from './private-dir.ts'
 import { randomSecret, type Service, type ServiceOptions } from './service.ts'
@@ -36,8 +37,14 @@ export interface ClickHouseOptions extends ServiceOptions {
   timeZone?: string
   /** The niceness of the server's process. Default: 10. */
   niceness?: number
+  /** The time after which a query of `analyst` or `reader` is cancelled. Default: 150 seconds. */
+  queryMsMax?: number
+  /** When the server ends if a cancelled query still runs. Default: 30 seconds. */
+  killMsMax?: number
   /** Any user can fill this log, and the engine never removes an earlier one. Default: no. */
   logQueries?: boolean
+  /** Called with a sentence when a query is cancelled, and when a query makes the server end. */
+  say?: (sentence: string) => void
 }
 
 export interface ClickHouse extends Service {
@@ -56,7 +63,8 @@ export interface ClickHouse extends Service {
 /**
  * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when the
  * server executes a query of the user `intake`. The server always stops as abruptly as by SIGKILL,
- * which the tables survive. It ends by itself when its disk becomes full (clickhouse-engine.mjs).
+ * which the tables survive. It ends by itself when its disk becomes full (clickhouse-engine.mjs),
+ * and when a query runs too long and cannot be cancelled (hung-queries.ts).
  *
  * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`. If the
  * system cannot confine its process (hosts/clickhouse.mjs), there is no user `analyst`.
@@ -64,7 +72,8 @@ export interface ClickHouse extends Service {
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
-  const { timeZone = 'UTC', niceness = 10, readyMs = 60_000, signal } = options
+  const { timeZone = 'UTC', readyMs = 60_000, signal } = options
+  const { niceness = 10, queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
@@ -102,6 +111,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     mode: 0o600,
   })
 
+  const owner = { port, password }
   const engineArgs = [tablesDir, configFile, String(port), String(keepFreeBytes / 2)]
   const child = await startReadyChild({
     name: 'ClickHouse',
@@ -117,9 +127,10 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     ownSession: options.ownSession,
     readyMs,
     signal,
-    probe: () => answersOwner(port, password),
+    probe: async () => (await askOwner('SELECT 1', owner, probeTimeoutMs)) === '1\n',
   })
 
+  endHungQueries({ child, owner, queryMsMax, killMsMax, say })
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
     ...child,
@@ -132,12 +143,6 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     unconfined: obstacles.files,
     unconfinedNetwork: obstacles.network,
   }
-}
-
-async function answersOwner(port: number, password: string): Promise<boolean> {
-  const headers = { 'x-clickhouse-user': 'intake', 'x-clickhouse-key': password }
-  const url = `http://127.0.0.1:${port}/?query=SELECT+1`
-  return (await tryFetch(url, probeTimeoutMs, { headers }))?.text === '1\n'
 }
 
 /** A killed engine leaves temporary data and a log of queries, which none uses again. */

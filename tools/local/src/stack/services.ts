@@ -95,7 +95,7 @@ async function clickhouseOf(options: ServicesOptions): Promise<ClickHouseBackend
   const serverProgram = config.CLICKHOUSE_SERVER
   const place = placeOf(options, 'clickhouse')
   const { service, process } = await run(options, 'ClickHouse', (signal) =>
-    startClickHouse({ ...place, port, ...passwords, serverProgram, signal }),
+    startClickHouse({ ...place, port, ...passwords, serverProgram, signal, say }),
   )
   const { unconfined, unconfinedNetwork } = service
   if (unconfined !== undefined) {
