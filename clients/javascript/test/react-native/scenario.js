@@ -2,11 +2,16 @@
 // `AbortController`. `IntakeClient` is the bundle; `report` gets the results.
 globalThis.runScenario = async function (report) {
   const values = new Map()
-  const storage = {
-    getItem: async (key) => (values.has(key) ? values.get(key) : null),
-    setItem: async (key, value) => void values.set(key, value),
-    removeItem: async (key) => void values.delete(key),
-    getAllKeys: async () => Array.from(values.keys()),
+  // Of the app that was killed, no call of the storage ends.
+  let isKilled = false
+  const storageOf = (isFirst) => {
+    const whileAlive = async (result) => (isFirst && isKilled ? new Promise(() => {}) : result())
+    return {
+      getItem: (key) => whileAlive(() => (values.has(key) ? values.get(key) : null)),
+      setItem: (key, value) => whileAlive(() => void values.set(key, value)),
+      removeItem: (key) => whileAlive(() => void values.delete(key)),
+      getAllKeys: () => whileAlive(() => Array.from(values.keys())),
+    }
   }
   const rows = new Map()
   let isReachable = true
@@ -61,10 +66,9 @@ globalThis.runScenario = async function (report) {
     bundleIdentifier: 'com.example.app',
     retryMs: { min: 1, max: 5 },
     batchEntriesMax: 50,
-    storage,
     deviceInfo,
   }
-  const first = IntakeClient.createIntake(options)
+  const first = IntakeClient.createIntake({ ...options, storage: storageOf(true) })
   isReachable = false
   for (let n = 0; n < 120; n++) first.log('tap', { n, text: 'ü😀' })
   const receipt = await first.feedback({
@@ -74,9 +78,10 @@ globalThis.runScenario = async function (report) {
   await first.stored()
   const keys = Array.from(values.keys()).filter((key) => key.indexOf('.t') > 0).length
   // The app was killed. After its next start the app reaches the server, but one response is lost.
+  isKilled = true
   isReachable = true
   losesAnswer = true
-  const second = IntakeClient.createIntake(options)
+  const second = IntakeClient.createIntake({ ...options, storage: storageOf(false) })
   second.log('tap', { n: 120 })
   const { left } = await second.flush({ timeoutMs: 20000 })
   report({
