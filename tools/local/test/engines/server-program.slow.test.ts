@@ -10,7 +10,8 @@ const engine = fileURLToPath(new URL('../../hosts/clickhouse-engine.mjs', import
 
 /**
  * Writes a program that is called as a ClickHouse server is, and reads port and folder from the
- * configuration as that does. The embedded engine does the rest.
+ * configuration as that does. The embedded engine does the rest. Unlike a server, it needs a user
+ * `default`.
  */
 function writeStandIn(folder: string): string {
   mkdirSync(folder)
@@ -19,11 +20,15 @@ function writeStandIn(folder: string): string {
     program,
     `#!${process.execPath}
 const { spawn } = require('node:child_process')
-const { readFileSync } = require('node:fs')
+const { readFileSync, writeFileSync } = require('node:fs')
 const [command, option] = process.argv.slice(2)
 if (command !== 'server') throw new Error('not called as a server')
 const file = option.replace('--config-file=', '')
 const valueOf = (name) => new RegExp('<' + name + '>(.*?)</').exec(readFileSync(file, 'utf8'))[1]
+const usersFile = valueOf('users_config')
+const users = readFileSync(usersFile, 'utf8')
+const engineUser = '<default><no_password/><networks><ip>127.0.0.1</ip></networks></default>'
+writeFileSync(usersFile, users.replace('<users>', '<users>' + engineUser))
 const args = [${JSON.stringify(engine)}, valueOf('path'), file, valueOf('http_port'), '0']
 const child = spawn(process.execPath, args, { stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGKILL'))
