@@ -17,7 +17,7 @@ import { dearestFirst, divide, findTestFiles, isProperty, isSlow } from './test-
 /** More than the cores of CI: most slow files wait for servers most of the time. */
 const processes = 4
 /** The quick set runs this share of the random cases of a property test. */
-const quickPropertyRuns = '0.4'
+const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'console', 'packages', 'clients', 'tools', 'test', 'deploy']
 
