@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * other programs or other releases read them.
  */
 export const internal =
-  'adopt allDropped areDropsNew attempt attempted byteCount clearTimeout clock consent context contextOf count date droppedNames end events exchange failures feedbacks flushTimer form generation gzip inOrder isBusy isDefinite isDue isHeld isLast isLoaded isNew isOut isShut isTooLarge isUrgent keepAttachment keptUuid keepaliveBytes keepaliveBytesMax key known lastFailure learn leavePage leavesOut lines list logDevice loops mayBeStored memory monotonic newId nextId nextSequence observe oldest options pageEndBytes path ports readDevice records refusals refused remove rename reportDrops retryAfter retryAfterMs runSuffix save segment segments send sendAtPageEnd senderOf sending setTimeout shiftFor shiftMs start starting state stopReason transport unreported unsettled user uuid waiting wake wantsOut within written writeDelayMs writeTimer'
+  'adopt allDropped areDropsNew attempt attempted byteCount clearTimeout clock consent context contextOf count date droppedNames end events exchange failures feedbacks flushTimer form generation gzip inOrder isBusy isDefinite isDue isHeld isLast isLoaded isNew isOut isResting isShut isTooLarge isUrgent keepAttachment keptUuid keepaliveBytes keepaliveBytesMax key known lastFailure learn leavePage leavesOut lines list logDevice loops mayBeStored memory monotonic newId nextId nextSequence observe oldest options pageEndBytes path ports readDevice records refusals refused remove rename reportDrops retryAfter retryAfterMs runSuffix save segment segments send sendAtPageEnd senderOf sending setTimeout shiftFor shiftMs start starting state stopReason transport unreported unsettled user uuid waiting wake wantsOut within written writeDelayMs writeTimer'
 
 /**
  * Gives the shortest names to the properties that the code uses most.
@@ -20,7 +20,7 @@ export const internal =
 function nameProperties(code) {
   const words = code.match(/\w+/g) ?? []
   const uses = (/** @type {string} */ name) => words.filter((word) => word === name).length
-  const letters = 'etunaosrdfpibjcxhgzlmkywvq'.split('')
+  const letters = 'atinoresdflubzghyqcvpxwjkm'.split('')
   const frequent = letters.slice(0, 12)
   const pairs = frequent.flatMap((one) => frequent.map((other) => one + other))
   const short = letters.concat(pairs.filter((pair) => !words.includes(pair)))

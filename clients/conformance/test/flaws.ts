@@ -54,7 +54,7 @@ export const flaws = {
   'drops a batch that is too large': {
     found: 'splits on 413',
     file: 'send-logs.ts',
-    from: '(isTooLarge || isProbe || segment.failures >= fewAttempts)',
+    from: '(isTooLarge || isProbe || segment.isResting)',
     to: 'false',
   },
   'repeats rejected entries': {
@@ -159,7 +159,7 @@ export const flaws = {
   'retries 500 for ever': {
     found: 'retries a 500 at most three times',
     file: 'answer.ts',
-    from: '++entry.failures === fewAttempts',
+    from: '++entry.failures >= fewAttempts',
     to: 'false',
   },
   'keeps everything in memory': {

@@ -2,7 +2,10 @@ import t from 'tap'
 import { answerOf } from './fake-intake.ts'
 import { createHost } from './host.ts'
 
-/** A device behind a filter that refuses each request with `word` by the page of a proxy. */
+/**
+ * A device behind a filter that refuses each request with `word` by the page of a proxy, or by a
+ * reset of the connection if the status is 0.
+ */
 function createFiltered(word: string, status: number) {
   const host = createHost()
   const { transport } = host.server
@@ -10,6 +13,7 @@ function createFiltered(word: string, status: number) {
   host.server.transport = async (request) => {
     if (!filter.isOn || !JSON.stringify(request.body).includes(word)) return transport(request)
     filter.refusals++
+    if (status === 0) throw new Error('reset')
     return answerOf(status, '<html>')
   }
   return { host, filter }
@@ -34,6 +38,35 @@ for (const status of [200, 302, 401, 403, 404, 405, 406])
     t.ok(host.server.events().includes('poison'), 'and it is kept')
     t.same(client.stats().dropped, {})
     t.equal(host.server.repeats(), 0)
+  })
+
+t.test('a connection that one event resets delays no other for long', async (t) => {
+  const { host, filter } = createFiltered('poison', 0)
+  const client = host.start()
+  for (let n = 0; n < 60; n++) {
+    client.log(n === 10 ? 'poison' : 'tap')
+    await host.time.advance(30_000)
+  }
+  t.equal(host.server.rows.size, 59)
+  await host.time.advance(4 * 3_600_000)
+  t.ok(filter.refusals < 60, `${filter.refusals} resets`)
+  filter.isOn = false
+  await host.time.advance(1_800_000)
+  t.ok(host.server.events().includes('poison'))
+})
+
+for (const count of [1, 30])
+  t.test(`${count} events that a proxy refuses for ten seconds are minutes late`, async (t) => {
+    const { host, filter } = createFiltered('', 404)
+    const client = host.start()
+    for (let n = 0; n < count; n++) {
+      client.log('tap')
+      void client.flush()
+      await host.time.advance(10_000 / count)
+    }
+    filter.isOn = false
+    await host.time.advance(120_000)
+    t.equal(host.server.rows.size, count)
   })
 
 t.test('many events that a filter refuses delay no other', async (t) => {

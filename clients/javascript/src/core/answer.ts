@@ -3,6 +3,7 @@ import { isAboutSettings, isDefinite, isUnsettled, parseObject } from './decide.
 import { fewAttempts, restMs, roundTripMsMax } from './limits.ts'
 import { isoTime } from './log-event.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
+import type { Attemptable } from './segment-list.ts'
 import { wake } from './sending.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
@@ -44,7 +45,7 @@ export interface ResponseBody {
 export const attemptRequest = async (
   client: State,
   request: OutgoingRequest,
-  entry: { failures: number },
+  entry: Attemptable,
 ): Promise<Attempted> => {
   const began = client.monotonic()
   const era = eraOf(client)
@@ -79,20 +80,26 @@ export const attemptRequest = async (
   let unsettled: Sent | undefined
   if (status !== 413 && (!isOfIntake || (!isSuccess && isUnsettled(status)))) {
     unsettled = { retryAfterMs }
-    // Neither an outage nor a limit of requests: it may concern what the records contain.
+    // Neither an outage nor a limit of requests: it may concern what the records contain. The first
+    // request without a response may, too: it follows a success.
     const isRefusal =
-      !(code && isAboutSettings(status)) && status && status <= 500 && status !== 429
+      !(code && isAboutSettings(status)) &&
+      (status || !client.refusals) &&
+      status <= 500 &&
+      status !== 429
     if (isRefusal) {
       client.refusals++
-      if (++entry.failures === fewAttempts)
+      if (++entry.failures >= fewAttempts) {
+        entry.isResting = true
         client.setTimeout(
           () => {
-            entry.failures--
+            entry.isResting = false
             wake(client)
           },
-          restMs,
+          entry.failures * restMs,
           true,
         )
+      }
     }
   } else client.refusals = 0
   if (!isSuccess && refuse(text, client.refused)) unsettled = {}

@@ -2,8 +2,8 @@ import { acceptedOf } from './accepted.ts'
 import { attemptRequest, type ResponseBody } from './answer.ts'
 import { parseObject, resultsOf } from './decide.ts'
 import { addDrops } from './drops.ts'
-import { feedbackMax, fewAttempts } from './limits.ts'
-import { nextOf, without } from './segment-list.ts'
+import { feedbackMax } from './limits.ts'
+import { nextOf, without, type Attemptable } from './segment-list.ts'
 import type { Sent } from './sent.ts'
 import type { State } from './state.ts'
 
@@ -14,10 +14,8 @@ interface StoredFeedback {
   attachments: unknown[]
 }
 
-export interface WaitingFeedback {
+export interface WaitingFeedback extends Attemptable {
   key: string
-  /** As for a segment. With `fewAttempts`, a feedback is not sent. */
-  failures: number
 }
 
 export const isFeedback = (key: string): boolean => key.startsWith('feedback-')
@@ -33,10 +31,10 @@ export const addFeedback = async (
 ): Promise<boolean> => {
   if (client.isOut || client.isShut || client.feedbacks.length >= feedbackMax) return false
   // Not sent before it is stored.
-  const entry = { key: `feedback-${id}`, failures: fewAttempts }
+  const entry: WaitingFeedback = { key: `feedback-${id}`, failures: 0, isResting: true }
   client.feedbacks.push(entry)
   await client.records.set(entry.key, feedback)
-  entry.failures = 0
+  entry.isResting = false
   if (client.feedbacks.includes(entry)) return true
   await client.records.remove(entry.key)
   return false

@@ -25,9 +25,12 @@ export const attachmentsMax = 4
  */
 export const jsonDepthMax = 24
 export const batchMax = 500
-/** After so many refusals, a batch is divided, and a single record rests for `restMs`. */
+/**
+ * After so many refusals, a batch is divided, and a single record rests after each: for `restMs`,
+ * times the number of its refusals.
+ */
 export const fewAttempts = 3
-export const restMs = 900_000
+export const restMs = 30_000
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3
 export const retryAfterMsMax = dayMs

@@ -1,5 +1,4 @@
 import { closed } from './entry-name.ts'
-import { fewAttempts } from './limits.ts'
 import type { Context, Segment, SegmentMemory } from './segment.ts'
 import { senderOf } from './sender.ts'
 import type { State } from './state.ts'
@@ -28,15 +27,22 @@ export const close = (segment: Segment): void => {
 /** Closes the open segments, so that they can be sent. */
 export const closeAll = ({ segments }: State): void => segments.forEach(close)
 
+/** A segment or feedback. */
+export interface Attemptable {
+  /** The number of its refusals, see `attemptRequest`. */
+  failures: number
+  /** True while it may not be sent. */
+  isResting?: boolean
+}
+
 /**
- * The first entry that may be sent now. One that was refused gives way to those that were not, so
- * that it never holds them up for longer than one pause.
+ * The entry that is sent next. One that was refused gives way to those that were not, so that it
+ * never holds them up for longer than one pause.
  */
-export const nextOf = <Entry extends { failures: number }>(
-  entries: readonly Entry[],
-): Entry | undefined =>
-  entries.find(({ failures }) => !failures) ||
-  entries.find(({ failures }) => failures < fewAttempts)
+export const nextOf = <Entry extends Attemptable>(entries: readonly Entry[]): Entry | undefined =>
+  entries
+    .filter(({ isResting }) => !isResting)
+    .sort((one, other) => one.failures - other.failures)[0]
 
 /** The closed segment that is sent next. */
 export const oldest = ({ segments }: State): Segment | undefined =>

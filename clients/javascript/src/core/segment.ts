@@ -2,6 +2,7 @@ import { correctedNow, shiftFor, type Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 import type { LogEntry } from './log-event.ts'
+import type { Attemptable } from './segment-list.ts'
 import type { State } from './state.ts'
 import { timeOfUuid } from './uuid.ts'
 
@@ -21,7 +22,7 @@ export interface Context {
 }
 
 /** A batch of events that are stored, sent and deleted together. */
-export interface Segment extends EntryName {
+export interface Segment extends EntryName, Attemptable {
   /**
    * The segment's name in storage. The state in this name may be older than `state`. Empty if the
    * segment is not stored yet.
@@ -32,8 +33,6 @@ export interface Segment extends EntryName {
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
-  /** See `attemptRequest`. */
-  failures: number
 }
 
 export interface SegmentMemory {
@@ -51,7 +50,7 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
   count: 0,
   byteCount: 0,
   shiftMs: 0,
-  failures: fields.state === attempted ? 1 : 0,
+  failures: +(fields.state === attempted),
   mayBeStored: fields.state === attempted,
   ...fields,
 })

@@ -90,7 +90,7 @@ const send = async (
   // Of events that are refused together, one may be the cause. After many refusals, a single event
   // finds out soonest whether everything is refused.
   const isProbe = client.refusals > fewAttempts
-  if (events.length > 1 && (isTooLarge || isProbe || segment.failures >= fewAttempts)) {
+  if (events.length > 1 && (isTooLarge || isProbe || segment.isResting)) {
     const middle = isProbe ? 1 : events.length >> 1
     const half = { state: attemptedState, shiftMs, mayBeStored: segment.mayBeStored }
     await replace(client, segment, context, [
