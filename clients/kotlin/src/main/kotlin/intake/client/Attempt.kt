@@ -62,7 +62,8 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
             failure = error
             noAnswer
         }
-    val answer = if (core.io.withLock { core.hasEnded }) noAnswer else arrived
+    val hasEnded = core.io.withLock { core.hasEnded }
+    val answer = if (hasEnded) noAnswer else arrived
     val tookMs = time.monotonic() - began
     val problem = Json.parseObject(answer.body)
     val code = (problem["code"] as? String)?.ifEmpty { null }
@@ -92,9 +93,22 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     // The same records can be accepted without the property that the server has refused.
     val isNews = !isSuccess && core.refuse(answer.body)
     val retryAfterMs = readRetryAfter(answer.retryAfter, now)
+    val decision =
+        synchronized(core.memory) {
+            when {
+                isNews || hasEnded -> Decision.RETRY
+                // After a success, what the request contains may be why there is no response.
+                answer.status == 0 && core.refusals == 0 -> Decision.FEW
+                else -> decide(answer.status, code, retryAfterMs)
+            }.also {
+                if (isSuccess && isOfIntake || it == Decision.SPLIT || it == Decision.DROP)
+                    core.refusals = 0
+                else if (it == Decision.FEW) core.refusals++
+            }
+        }
     return Attempted(
         body = answer.body.takeIf { isSuccess },
-        decision = if (isNews) Decision.RETRY else decide(answer.status, code, retryAfterMs),
+        decision = decision,
         code = code ?: "http_${answer.status}",
         isDefinite = isDefinite(answer.status, code),
         retryAfterMs = retryAfterMs,

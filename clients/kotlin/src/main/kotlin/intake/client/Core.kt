@@ -59,6 +59,9 @@ internal class Core(
     /** Guarded by `memory`. */
     var lastError: SendError? = null
 
+    /** Guarded by `memory`. The number of refusals in a row. */
+    var refusals = 0
+
     fun isStarted(): Boolean = synchronized(memory) { sentUuid != "" }
 
     /** Guarded by `memory`. The properties of the device that the server has refused. */

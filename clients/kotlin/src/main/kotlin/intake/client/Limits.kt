@@ -42,9 +42,12 @@ internal const val EVENT_AGE_MS_MAX = 29 * DAY_MS
 internal const val FEEDBACK_MAX = 20
 internal const val ATTACHMENTS_MAX = 4
 
-/** After so many refusals, a batch is divided, and a single record rests for [REST_MS]. */
+/**
+ * After so many refusals, a batch is divided, and a single record rests after each: for [REST_MS],
+ * times the number of its refusals.
+ */
 internal const val FEW_ATTEMPTS = 3
-internal const val REST_MS = 900_000L
+internal const val REST_MS = 30_000L
 
 /** The maximum number of times that an event gets a new id. */
 internal const val GENERATIONS_MAX = 3

@@ -57,14 +57,16 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
                 Decision.STOP -> return Sent(stop = attempted.code)
                 Decision.RETRY -> return Sent(attempted.retryAfterMs)
                 Decision.FEW -> {
-                    // Of events that are refused together, one may be the cause.
-                    val isLast = segment.failures + 1 == FEW_ATTEMPTS
-                    if (isLast && count > 1) split(segment, stored)
+                    // Of events that are refused together, one may be the cause. After many
+                    // refusals, a single event finds out soonest whether everything is refused.
+                    val isProbe = synchronized(core.memory) { core.refusals > FEW_ATTEMPTS }
+                    if (count > 1 && (isProbe || segment.failures + 1 >= FEW_ATTEMPTS))
+                        split(segment, stored, if (isProbe) 1 else count / 2)
                     return Sent(attempted.retryAfterMs, refused = segment)
                 }
                 Decision.SPLIT ->
                     if (count > 1) {
-                        split(segment, stored)
+                        split(segment, stored, count / 2)
                         return Sent()
                     }
                 Decision.DROP -> Unit
@@ -109,9 +111,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         queue.replace(segment, listOf(partOf(part, next)))
     }
 
-    private fun split(segment: Segment, stored: StoredSegment) {
+    private fun split(segment: Segment, stored: StoredSegment, middle: Int) {
         val lines = stored.lines
-        val middle = lines.size / 2
         val halves = listOf(lines.subList(0, middle), lines.subList(middle, lines.size))
         queue.replace(
             segment,
@@ -123,6 +124,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
                         shiftMs = segment.shiftMs,
                         mayBeStored = segment.mayBeStored,
                     )
+                // It is sent next.
+                if (index == 0) part.failures = 0
                 partOf(part, StoredSegment(stored.context, half))
             },
         )

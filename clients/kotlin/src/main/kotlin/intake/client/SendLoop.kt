@@ -7,16 +7,19 @@ import kotlin.random.Random
  * What waits to be sent: a segment, or a feedback.
  *
  * @property failures how many attempts were refused, perhaps because of what the records contain.
- *   With [FEW_ATTEMPTS], it is not sent. What an earlier run may have attempted begins with one
+ *   What an earlier run may have attempted begins with one
  */
-internal open class Waiting(var failures: Int = 0)
+internal open class Waiting(var failures: Int = 0) {
+    /** While this is true, it is not sent. */
+    var isResting = false
+}
 
 /**
- * The first that may be sent now. One that was refused gives way to those that were not, so that it
- * never holds them up for longer than one pause.
+ * What is sent next. What was refused gives way to what was not, so that it never holds it up for
+ * longer than one pause.
  */
 internal fun <T : Waiting> nextOf(all: List<T>): T? =
-    all.find { it.failures == 0 } ?: all.find { it.failures < FEW_ATTEMPTS }
+    all.filter { !it.isResting }.minByOrNull { it.failures }
 
 /**
  * The result of one request. If no property is set, the next request is sent at once.
@@ -110,11 +113,12 @@ internal class SendLoop(
         }
 
     private fun rest(refused: Waiting) {
-        if (++refused.failures != FEW_ATTEMPTS || isClosed) return
+        if (++refused.failures < FEW_ATTEMPTS || isClosed) return
+        refused.isResting = true
         rests.removeAll { it.isDone }
         val rest =
-            schedule(REST_MS) {
-                synchronized(core.memory) { refused.failures-- }
+            schedule(refused.failures * REST_MS) {
+                synchronized(core.memory) { refused.isResting = false }
                 wake()
             }
         if (rest != null) rests.add(rest)
