@@ -18,9 +18,10 @@ enum Limits {
   static let startAttempts = 8
   static let feedback = 20
   static let attachments = 4
-  /// After so many refusals, a batch is divided, and a single record rests for `rest` seconds.
+  /// After so many refusals, a batch is divided, and a single record rests after each: for `rest`
+  /// seconds, times the number of its refusals.
   static let fewAttempts = 3
-  static let rest = 900.0
+  static let rest = 30.0
   /// The maximum number of times that an event gets a new id.
   static let generations = 3
   static let retryAfterMs = 86_400_000.0

@@ -245,8 +245,13 @@ final class LogQueue {
   }
 
   /// Replaces a segment by `parts`. If there are no parts, only removes the segment.
-  func replace(_ segment: Segment, by parts: [(entry: SegmentName, stored: StoredSegment)] = []) {
-    guard let at = segments.firstIndex(where: { $0 === segment }) else { return }
+  ///
+  /// - Returns: the first part; nil if there is none, or if the queue has forgotten the segment
+  @discardableResult
+  func replace(
+    _ segment: Segment, by parts: [(entry: SegmentName, stored: StoredSegment)] = []
+  ) -> Segment? {
+    guard let at = segments.firstIndex(where: { $0 === segment }) else { return nil }
     var added: [Segment] = []
     for (entry, stored) in parts {
       let text = stored.print()
@@ -263,6 +268,7 @@ final class LogQueue {
     }
     segments.insert(contentsOf: added, at: at)
     remove(segment)
+    return added.first
   }
 
   /// Forgets all segments, and deletes them from storage.

@@ -16,9 +16,11 @@ enum Sent {
 
 /// What waits to be sent: a segment, or a feedback.
 class Waiting {
-  /// How many attempts were refused. With `Limits.fewAttempts`, it is not sent. What an earlier run
-  /// may have attempted begins with one, and so gives way to what is new.
+  /// How many attempts were refused. What an earlier run may have attempted begins with one, and so
+  /// gives way to what is new.
   var failures: Int
+  /// While this is true, it is not sent.
+  var isResting = false
 
   init(failures: Int) {
     self.failures = failures
@@ -26,10 +28,10 @@ class Waiting {
 }
 
 extension Array where Element: Waiting {
-  /// The first that may be sent now. One that was refused gives way to those that were not, so that
-  /// it never holds them up for longer than one pause.
+  /// What is sent next. What was refused gives way to what was not, so that it never holds it up for
+  /// longer than one pause.
   var next: Element? {
-    first { $0.failures == 0 } ?? first { $0.failures < Limits.fewAttempts }
+    filter { !$0.isResting }.min { $0.failures < $1.failures }
   }
 }
 
@@ -86,7 +88,8 @@ final class LogSender {
       path: "/log/batch", contentType: "application/json", body: Data(body), timeout: 30)
   }
 
-  func settle(_ attempt: LogAttempt, _ attempted: Attempted) -> Sent {
+  /// - Parameter refusals: the number of refusals in a row, with this one
+  func settle(_ attempt: LogAttempt, _ attempted: Attempted, refusals: Int) -> Sent {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
@@ -102,11 +105,15 @@ final class LogSender {
     switch attempted.decision {
     case .stop: return .stop(attempted.code)
     case .few:
-      // Of events that are refused together, one may be the cause.
-      if segment.failures + 1 == Limits.fewAttempts && lines.count > 1 { split(attempt) }
+      // Of events that are refused together, one may be the cause. After many refusals, a single
+      // event finds out soonest whether everything is refused.
+      let isProbe = refusals > Limits.fewAttempts
+      if lines.count > 1 && (isProbe || segment.failures + 1 >= Limits.fewAttempts) {
+        split(attempt, at: isProbe ? 1 : lines.count / 2)
+      }
       return .refused(segment, attempted.retryAfterMs)
     case .retry: return .pause(attempted.retryAfterMs)
-    case .split where lines.count > 1: split(attempt)
+    case .split where lines.count > 1: split(attempt, at: lines.count / 2)
     case .split, .drop: settleEntries(attempt, lines.map { _ in .rejected(attempted.code) })
     }
     return .settled
@@ -172,9 +179,9 @@ final class LogSender {
     queue.replace(attempt.segment, by: again.lines.isEmpty ? [] : [(next, again)])
   }
 
-  private func split(_ attempt: LogAttempt) {
+  /// Divides a segment before the line `middle`. The first part is sent next.
+  private func split(_ attempt: LogAttempt, at middle: Int) {
     let (entry, stored) = (attempt.segment.entry, attempt.stored)
-    let middle = stored.lines.count / 2
     let halves = [stored.lines[..<middle], stored.lines[middle...]].enumerated().map { at, lines in
       var half = stored
       half.lines = Array(lines)
@@ -182,6 +189,6 @@ final class LogSender {
       name.shiftMs = entry.shiftMs
       return (name, half)
     }
-    queue.replace(attempt.segment, by: halves)
+    queue.replace(attempt.segment, by: halves)?.failures = 0
   }
 }

@@ -30,7 +30,7 @@ protocol Transport: Sendable {
 struct Attempted {
   /// The body of a successful response; otherwise nil.
   let body: [String: Any]?
-  let decision: Decision
+  var decision: Decision
   /// The error code in the response. If it has none: `http_` and the status, or `http_0` if there
   /// was no response.
   let code: String

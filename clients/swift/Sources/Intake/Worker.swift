@@ -30,6 +30,8 @@ actor Worker {
   private var hasEnded = false
   private var stopped: String?
   private var lastError: SendError?
+  /// The number of refusals in a row.
+  private var refusals = 0
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
   /// The rests of refused records. They end with the lanes.
@@ -208,16 +210,17 @@ actor Worker {
     settleWaiting()
   }
 
-  /// Counts a refusal. After the third, what was refused gets one more attempt at a time, after a
-  /// rest.
+  /// Counts a refusal. After the third and each later one, what was refused rests.
   private func rest(_ waiting: Waiting, _ lane: Lane) {
     waiting.failures += 1
-    if waiting.failures != Limits.fewAttempts || lane.isClosed { return }
+    if waiting.failures < Limits.fewAttempts || lane.isClosed { return }
+    waiting.isResting = true
     let id = ObjectIdentifier(waiting)
     rests[id] = Task {
-      guard (try? await Task.sleep(seconds: Limits.rest)) != nil else { return }
+      let seconds = Double(waiting.failures) * Limits.rest
+      guard (try? await Task.sleep(seconds: seconds)) != nil else { return }
       rests[id] = nil
-      waiting.failures -= 1
+      waiting.isResting = false
       wake(lane)
     }
   }
@@ -240,7 +243,7 @@ actor Worker {
   private func sendLogs() async throws -> Sent? {
     guard let attempt = try sender.begin() else { return nil }
     let attempted = await self.attempt(sender.request(attempt))
-    let sent = sender.settle(attempt, attempted)
+    let sent = sender.settle(attempt, attempted, refusals: refusals)
     // Reports dropped records now, because the server responds.
     if sent.isSettled { reportDrops() }
     return sent
@@ -265,9 +268,17 @@ actor Worker {
     let answer = await transport.send(request)
     // A response that arrives after the end of the client is ignored, so that the records are kept
     // unchanged.
-    let attempted = Attempted(
+    var attempted = Attempted(
       hasEnded ? nil : answer, tookMs: time.monotonic() - began, recorder: recorder)
     if let failure = attempted.failure { lastError = failure }
+    // After a success, what the request contains may be why there is no response.
+    if answer == nil && refusals == 0 && !hasEnded { attempted.decision = .few }
+    switch attempted.decision {
+    case _ where attempted.failure == nil: refusals = 0
+    case .few: refusals += 1
+    case .split, .drop: refusals = 0
+    case .retry, .stop: break
+    }
     return attempted
   }
 
