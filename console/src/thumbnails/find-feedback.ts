@@ -1,6 +1,4 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
-import { dayMs } from '@intake/contract'
-import { ageDays } from '@intake/records'
 import { identity } from '@intake/schema'
 import type { Attachment, RecordHead } from '../page/records.ts'
 
@@ -18,32 +16,39 @@ const querySettings =
 /** The newest feedback, which a query sorts into turns. For more it would need too much memory. */
 const inTurnsMax = 100_000
 
+/** Selects feedback by its `time` and its arrival, in milliseconds since 1970. */
+export interface Span {
+  fromMs: number
+  beforeMs: number
+  arrivedFromMs: number
+}
+
 /**
- * Finds unexamined feedback that arrived since `fromMs`, at most `rows`. API keys take turns, and
- * so do the applications of one key. The newest feedback of each application comes first. So a
- * sender of many pictures delays only its own pictures.
+ * Finds unexamined feedback, at most `rows`. API keys take turns, and so do the applications of one
+ * key. The newest feedback of each application comes first. So a sender of many pictures delays
+ * only its own pictures.
  */
 export function findUnexamined(
   reader: Reader,
-  fromMs: number,
+  { fromMs, beforeMs, arrivedFromMs }: Span,
   rows: number,
 ): Promise<UnexaminedFeedback[]> {
   const columns = `${identity}, api_key_id, received_at`
   const newest = 'received_at DESC, id DESC'
-  // The recent feedback fits into memory; the facts about all that may be as old may not.
-  const swap = Date.now() - fromMs <= dayMs ? 'true' : 'auto'
+  // The feedback of a span fits into memory; the facts about all that may be as old may not.
   return reader.query<UnexaminedFeedback>(
     `SELECT ${identity}, api_key_id FROM (
        SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id ORDER BY place, ${newest}) AS turn FROM (
          SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id, bundle_identifier ORDER BY ${newest}) AS place FROM (
            SELECT ${columns} FROM intake.feedback
-           WHERE time >= {earliest:DateTime64(3, 'UTC')} AND received_at >= {from:DateTime64(3, 'UTC')}
-             AND ${isUnexamined}
+           WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {before:DateTime64(3, 'UTC')}
+             AND received_at >= {arrived:DateTime64(3, 'UTC')} AND ${isUnexamined}
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
-     ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}, query_plan_join_swap_table = '${swap}'`,
+     ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}, query_plan_join_swap_table = 'true'`,
     {
-      earliest: sqlTime(new Date(fromMs - ageDays('feedback') * dayMs)),
       from: sqlTime(new Date(fromMs)),
+      before: sqlTime(new Date(beforeMs)),
+      arrived: sqlTime(new Date(arrivedFromMs)),
     },
   )
 }

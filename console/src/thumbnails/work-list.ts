@@ -1,8 +1,9 @@
 import { dayMs, hourMs, minuteMs } from '@intake/contract'
+import { ageDays } from '@intake/records'
 import type { Clock } from '@intake/runtime'
 import { DecoderMissingError } from './decoder-process.ts'
 import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
+import { findUnexamined, type Span, type UnexaminedFeedback } from './find-feedback.ts'
 
 /** The duration of a turn, unless a feedback takes longer. Pictures that arrive meanwhile wait. */
 const turnMs = 10_000
@@ -87,20 +88,44 @@ export function createWorkList(options: Options): () => Promise<void> {
   return async () => {
     const isCatchUp = clock.now() >= catchUpAtMs
     if (isCatchUp) catchUpAtMs = clock.now() + catchUpMs
-    const fromMs = Date.now() - (isCatchUp ? daysBack * dayMs : recentMs)
+    const days = new Set(isCatchUp ? lastDays() : [])
     failuresInARow = 0
     while (!isClosed()) {
       forget()
       if (tried.size >= triedMax) return
-      const found = await findUnexamined(reader, fromMs, triedMax + pageRows)
-      const isDue = (one: UnexaminedFeedback) =>
-        (tried.get(nameOf(one))?.untilMs ?? 0) <= clock.now()
-      const list = found.filter(isDue)
-      if (list.length === 0) return
+      const due = new Map<string, UnexaminedFeedback>()
+      for (const span of [recent(), ...days]) {
+        if (isClosed()) return
+        const found = await findUnexamined(reader, span, triedMax + pageRows)
+        const list = found.filter((one) => (tried.get(nameOf(one))?.untilMs ?? 0) <= clock.now())
+        if (list.length === 0) days.delete(span)
+        for (const one of list) due.set(nameOf(one), one)
+      }
+      if (due.size === 0) return
       // What failed comes last, so that it delays nothing however often it fails.
-      await takeTurn(list.toSorted((a, b) => failedOf(a) - failedOf(b)))
+      await takeTurn([...due.values()].toSorted((a, b) => failedOf(a) - failedOf(b)))
     }
   }
+}
+
+const recent = (): Span => {
+  const now = Date.now()
+  const arrivedFromMs = now - recentMs
+  return {
+    fromMs: arrivedFromMs - ageDays('feedback') * dayMs,
+    beforeMs: now + dayMs,
+    arrivedFromMs,
+  }
+}
+
+/** The days of all feedback that arrived in the last days: one query for all needs too much memory. */
+const lastDays = (): Span[] => {
+  const now = Date.now()
+  return Array.from({ length: daysBack + ageDays('feedback') + 1 }, (_, index) => ({
+    fromMs: now - index * dayMs,
+    beforeMs: now - (index - 1) * dayMs,
+    arrivedFromMs: now - daysBack * dayMs,
+  }))
 }
 
 const nameOf = ({ bundle_identifier, id, device_uuid }: UnexaminedFeedback) =>

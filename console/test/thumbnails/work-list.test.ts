@@ -18,6 +18,7 @@ const keyOf = (id: string) => attachmentKey({ id, time, number: 1, sha256, exten
 const rowOf = (id: string) => ({
   attachments: [{ key: keyOf(id), content_type: 'image/jpeg', bytes: 1, sha256 }],
 })
+const timeOf = (parameter: unknown) => Date.parse(`${parameter as string}Z`)
 /** The id of the feedback whose facts are stored. */
 const storedId = (member: Uint8Array | undefined) =>
   (JSON.parse(gunzipSync(member!).toString()) as { id: string }).id
@@ -32,13 +33,13 @@ interface Options {
   unreadable?: number
 }
 
-/** @returns `stored`: how often facts were stored; `days`: how far it looked back */
+/** @returns `stored`: how often facts were stored; `spans`: what was searched */
 function createList(t: Test, options: Options) {
   const { total, lagMs = 0, missing = 0, unreadable = 0 } = options
   const clock = createTestClock()
   const factAt = new Map<string, number>()
   let stored = 0
-  const days: number[] = []
+  const spans: { from: number; before: number }[] = []
   const unexamined = () =>
     Array.from({ length: total }, (_, index) => feedbackOf(index)).filter(
       ({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now(),
@@ -54,11 +55,11 @@ function createList(t: Test, options: Options) {
     onDecoderEnded: (error) => t.fail(String(error)),
     onError: (error) => t.match(error, { message: 'archived' }),
     reader: {
-      async query<Row>(sql: string, { id, from }: Record<string, unknown> = {}) {
+      async query<Row>(sql: string, { id, from, before }: Record<string, unknown> = {}) {
         const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
         const found = unexamined()
         if (limit !== undefined) {
-          days.push(Math.floor((Date.now() - Date.parse(`${from as string}Z`)) / 86_400_000))
+          spans.push({ from: timeOf(from), before: timeOf(before) })
           return found.slice(0, Number(limit)) as Row[]
         }
         return (found.some((one) => one.id === id) ? [rowOf(String(id))] : []) as Row[]
@@ -85,7 +86,7 @@ function createList(t: Test, options: Options) {
       },
     },
   })
-  return { clock, examineAll, stored: () => stored, days, repair: () => unreadableKeys.clear() }
+  return { clock, examineAll, stored: () => stored, spans, repair: () => unreadableKeys.clear() }
 }
 
 /** Calls `examineAll` once. Returns how often it has stored facts. */
@@ -113,13 +114,25 @@ t.test('pictures that can never be read delay no older picture', async (t) => {
   t.equal(stored(), 1)
 })
 
-t.test('the last hour is searched at each poll, and the last month every hour', async (t) => {
-  const { clock, examineAll, days } = createList(t, { total: 0 })
+t.test('the last hour is searched at each poll, and all days every hour', async (t) => {
+  const { clock, examineAll, spans } = createList(t, { total: 0 })
+  const searched: number[] = []
   for (const minutes of [1, 58, 1, 0]) {
     await examineAll()
+    searched.push(spans.length)
     await clock.advance(minutes * 60_000)
   }
-  t.same(days, [30, 0, 0, 30])
+  const all = searched[0] ?? 0
+  t.same(searched, [all, all + 1, all + 2, 2 * all + 2])
+  const days = spans.slice(1, all)
+  t.ok(
+    Date.now() - (days.at(-1)?.from ?? NaN) > 60 * 86_400_000,
+    'made up to 30 days before it arrived',
+  )
+  for (const [index, { from, before }] of days.entries()) {
+    t.equal(before - from, 86_400_000)
+    t.ok(index === 0 || before === days[index - 1]?.from, 'no gap')
+  }
 })
 
 t.test('pictures that take all of a turn delay none of another API key', async (t) => {
@@ -135,8 +148,9 @@ t.test('pictures that take all of a turn delay none of another API key', async (
     onDecoderEnded: () => {},
     onError: (error) => t.fail(String(error)),
     reader: {
-      async query<Row>(_sql: string, { id }: { id?: unknown } = {}) {
+      async query<Row>(_sql: string, { id, from, before }: Record<string, unknown> = {}) {
         if (id !== undefined) return [rowOf(id as string)] as Row[]
+        if (timeOf(before) - timeOf(from) <= 86_400_000) return []
         // The slow sender always has some that are newer than all others.
         return [1, 2, 3].flatMap((n) => [nextSlow(), feedbackOf(n, 'honest')]) as Row[]
       },
