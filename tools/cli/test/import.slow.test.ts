@@ -192,7 +192,7 @@ t.test('rejected lines have reasons, and the rest is imported', async (t) => {
   t.match(
     rejected.map((line) => JSON.parse(line) as unknown),
     [
-      { line: 102, reason: /^invalid_json/, source: '{"uuid": ' },
+      { line: 102, reason: /^invalid_json/, source: '{"uuid":' },
       { line: 103, reason: 'its time is before 2020' },
       { line: 104, reason: 'its time is in the future' },
       { line: 105, reason: /^retention drops records of its time/ },
@@ -242,7 +242,7 @@ t.test('a CSV file is read by its map', async (t) => {
         event: 'order',
         time: '2026-11-01 10:00:00.000',
         unique_user_id: 'ann',
-        params: '{"note":"a \\"quoted\\", and\\nbroken note","total":9.5}',
+        params: '{"note":"a \\"quoted\\", and\\r\\nbroken note","total":9.5}',
       },
       { event: 'order', time: '2026-11-01 10:00:00.000', unique_user_id: 'bob', params: '{}' },
     ],

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { CsvError, parse } from 'csv-parse'
 import { UsageError } from '../endpoints.ts'
 
 /** A line of a file of JSON, or a record of a CSV file, which may have several lines. */
@@ -16,10 +17,24 @@ export interface SourceRow {
   share: number
 }
 
-/** Longer than any event; a file without lines, or a compressed one, could fill the memory. */
-const lineLengthMax = 16 * 1024 * 1024
-/** A longer record of CSV is a quote that is not closed. */
-const recordLengthMax = 1024 * 1024
+const rows = {
+  bom: true,
+  raw: true,
+  record_delimiter: ['\n', '\r\n'],
+  skip_empty_lines: true,
+  relax_column_count: true,
+}
+const parsers = {
+  // A line is one cell: no JSON has this character.
+  json: { ...rows, delimiter: '\0', quote: false, max_record_size: 16 * 1024 * 1024 },
+  // A longer record is a quote that is not closed.
+  csv: { ...rows, relax_quotes: true, max_record_size: 1024 * 1024 },
+} as const
+
+interface ParsedRecord {
+  record: string[]
+  raw: string
+}
 
 /**
  * Reads the rows of a file, which may be compressed with gzip (`.gz`). Empty lines are left out.
@@ -30,75 +45,31 @@ export async function* readRows(path: string, format: 'json' | 'csv'): AsyncGene
   const { size } = await stat(path)
   const file = createReadStream(path)
   const input = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
-  let line = 0
-  /** A record whose last line is not read yet. */
-  let begun: { line: number; lines: string[]; length: number } | undefined
+  const records = pipeline(input, checkUtf8, parse(parsers[format]), () => {})
   let header: string[] | undefined
-  for await (const text of splitLines(input)) {
-    line++
-    if (begun === undefined && text.trim() === '') continue
-    const { lines, length, line: first } = begun ?? { line, lines: [], length: 0 }
-    lines.push(text)
-    begun = { line: first, lines, length: length + text.length }
-    if (format === 'csv' && begun.length > recordLengthMax) throw notClosed(first)
-    // Parsing a cell in quotes at each of its lines would take quadratic time.
-    if (lines.length > 1 && !quotesEnd.test(text)) continue
-    const record = lines.join('\n')
-    const cells = format === 'csv' ? parseCsv(record) : []
-    if (cells === undefined) continue
-    begun = undefined
-    if (format === 'csv' && header === undefined) header = cells.map((name) => name.trim())
-    else {
-      const share = size === 0 ? 1 : file.bytesRead / size
-      yield { line: first, text: record, header: header ?? [], cells, share }
+  let nextLine = 1
+  try {
+    for await (const { record, raw } of records as AsyncIterable<ParsedRecord>) {
+      // Empty lines before a record, and the end of its last line, are parts of `raw`.
+      const line = nextLine + raw.search(/[^\r\n]|$/)
+      const text = raw.trim().replaceAll('\r\n', '\n')
+      nextLine = line + text.split('\n').length
+      if (text === '') continue
+      if (format === 'csv' && header === undefined) header = record.map((name) => name.trim())
+      else {
+        const share = size === 0 ? 1 : file.bytesRead / size
+        const cells = format === 'csv' ? record : []
+        yield { line, text, header: header ?? [], cells, share }
+      }
     }
+  } catch (error) {
+    if (error instanceof CsvError) throw new UsageError(error.message)
+    throw error
   }
-  if (begun !== undefined) throw notClosed(begun.line)
 }
 
-const notClosed = (line: number) => new UsageError(`Line ${line}: a " is not closed.`)
-
-/**
- * Splits at LF and CRLF only: U+2028 and U+2029, at which `node:readline` also splits, are text in
- * JSON and CSV. Leaves out a byte order mark.
- */
-async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* checkUtf8(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let count = 0
-  let rest = ''
-  for await (const chunk of input) {
-    const text = decoder.decode(chunk, { stream: true })
-    // A line in many chunks is searched only at its end: at each, it would take quadratic time.
-    const end = text.lastIndexOf('\n') + 1
-    if (end > 0) {
-      const lines = (rest + text.slice(0, end)).split(/\r?\n/).slice(0, -1)
-      rest = ''
-      count += lines.length
-      yield* lines
-    }
-    rest += text.slice(end)
-    if (rest.length > lineLengthMax) {
-      const sentence = `Line ${count + 1} is longer than 16 MB: a file has one event in each line.`
-      throw new UsageError(sentence)
-    }
-  }
-  rest += decoder.decode()
-  if (rest !== '') yield rest
-}
-
-/** A line that begins within quotes, and in which they end. */
-const quotesEnd = /^[^"]*(?:""[^"]*)*"(?!")/
-
-/** Parses a record of CSV (RFC 4180); undefined if it ends within quotes. */
-function parseCsv(record: string): string[] | undefined {
-  // What follows a closing quote belongs to the cell.
-  const form = /(?:"([^"]*(?:""[^"]*)*)("|$))?([^,]*)(,|$)/y
-  const cells: string[] = []
-  for (let isMore = true; isMore;) {
-    const [, quoted = '', closed, plain = '', end] = form.exec(record) ?? []
-    if (closed === '') return undefined
-    cells.push(quoted.replaceAll('""', '"') + plain)
-    isMore = end === ','
-  }
-  return cells
+  for await (const chunk of input) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
 }
