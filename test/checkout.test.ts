@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { needsClone } from '@intake/test-kit/needs-clone'
 import t from 'tap'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-t.test('scripts keep their line ends with core.autocrlf', async (t) => {
+t.test('scripts keep their line ends with core.autocrlf', needsClone, async (t) => {
   const scripts = ['intake', 'deploy/intake', 'deploy/secrets.sh', 'deploy/redis/users.acl']
   const args = ['check-attr', 'eol', '--', ...scripts]
   const said = execFileSync('git', args, { cwd: root, encoding: 'utf8' })

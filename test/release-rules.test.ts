@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { needsClone } from '@intake/test-kit/needs-clone'
 import t from 'tap'
 import {
   findChangelogProblems,
@@ -19,7 +20,7 @@ const gitFiles = (paths: readonly string[]) =>
 
 const unreleased = '# Changelog\n\n## Unreleased\n\nAdded\n\n- One thing.\n'
 
-t.test('every manifest has the version of the root and is private', async (t) => {
+t.test('every manifest has the version of the root and is private', needsClone, async (t) => {
   const root = { file: 'package.json', version: '1.2.3', private: true }
   t.same(findManifestProblems([root, { ...root, file: 'a' }]), [])
   t.same(
@@ -81,21 +82,25 @@ t.test('only known licences are permitted', async (t) => {
   for (const one of others) t.notOk(isPermitted(...one), one.join())
 })
 
-t.test('the report of the bench is not older than the last change of the hot path', async (t) => {
-  const report = '# Measured\n\n2026-11-22, commit `c1f3478f9a87`. AMD EPYC, 2 cores.\n'
-  const changedSince = (commit: string, paths: readonly string[]) => {
-    t.equal(commit, 'c1f3478f9a87')
-    const found = gitFiles(paths).join('\n')
-    for (const folder of ['gateway/src', 'worker/src', 'packages/queue/src/shards', 'deploy'])
-      t.match(found, `${folder}/`, 'git finds files of the hot path')
-    return ['gateway/src/limit.ts']
-  }
-  t.match(findReportProblems(report, changedSince), [
-    /of c1f3478f9; the hot path changed since \(gateway\/src\/limit\.ts\)/,
-  ])
-  const seen = findReportProblems(report, () => [])
-  t.same(seen, [])
-  const ofDirtyTree = ', commit `c1f3478f9a87+`'
-  const given = findReportProblems(ofDirtyTree, () => [])
-  t.match(given, [/is of no commit/])
-})
+t.test(
+  'the report of the bench is not older than the last change of the hot path',
+  needsClone,
+  async (t) => {
+    const report = '# Measured\n\n2026-11-22, commit `c1f3478f9a87`. AMD EPYC, 2 cores.\n'
+    const changedSince = (commit: string, paths: readonly string[]) => {
+      t.equal(commit, 'c1f3478f9a87')
+      const found = gitFiles(paths).join('\n')
+      for (const folder of ['gateway/src', 'worker/src', 'packages/queue/src/shards', 'deploy'])
+        t.match(found, `${folder}/`, 'git finds files of the hot path')
+      return ['gateway/src/limit.ts']
+    }
+    t.match(findReportProblems(report, changedSince), [
+      /of c1f3478f9; the hot path changed since \(gateway\/src\/limit\.ts\)/,
+    ])
+    const seen = findReportProblems(report, () => [])
+    t.same(seen, [])
+    const ofDirtyTree = ', commit `c1f3478f9a87+`'
+    const given = findReportProblems(ofDirtyTree, () => [])
+    t.match(given, [/is of no commit/])
+  },
+)

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { needsClone } from '@intake/test-kit/needs-clone'
 import t from 'tap'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -56,7 +57,7 @@ t.test('the check finds what depends on a zone, and nothing else', (t) => {
   t.end()
 })
 
-t.test('no statement and no documented query depends on a zone', (t) => {
+t.test('no statement and no documented query depends on a zone', needsClone, (t) => {
   const patterns = ['*.ts', '*.mjs', '*.md', '*.json', '*.yml', '*.yaml', '*.sh', '*.xml']
   const files = execFileSync('git', ['ls-files', ...patterns], { cwd: root, encoding: 'utf8' })
     .split('\n')
