@@ -116,6 +116,7 @@ GRANT SELECT ON intake.drift TO reader;
 GRANT SELECT ON intake.crashes TO reader;
 GRANT SELECT ON intake.alert_states TO reader;
 GRANT SELECT ON intake.alert_changes TO reader;
+GRANT SELECT(id, at, who, action, subject) ON intake.journal TO reader;
 GRANT SELECT ON intake.warnings TO reader;
 GRANT SELECT ON intake.counted TO reader;
 GRANT SELECT ON intake.counted_names TO reader;

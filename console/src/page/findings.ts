@@ -1,10 +1,10 @@
-import { ClickHouseError, selectInTurns } from '@intake/clickhouse'
+import { selectInTurns } from '@intake/clickhouse'
 import { orderedVersion } from '@intake/schema'
 import { badNames } from './bad-events.ts'
 import type { CountReader } from './count-reader.ts'
 import type { DriftEntry, WarningEntry } from './read-catalogue.ts'
 import { cutName, inMonth, newestOf, ofApplication, type RecordReader } from './records.ts'
-import type { ViewParts } from './without-clickhouse.ts'
+import { ifPermitted, type ViewParts } from './without-clickhouse.ts'
 
 /** What a reader should look at, found by comparing counts. Names were sent by clients. */
 export interface Findings {
@@ -134,20 +134,14 @@ export interface RaisedAlert extends OfApplication {
 
 const alertsMax = 200
 
-/**
- * The alerts that fire, then those that are unknown, the latest first; undefined while the reader has no right to
- * read them, as after an upgrade of a server whose users were made by hand.
- */
+/** The alerts that fire, then those that are unknown, the latest first. */
 const readRaisedAlerts = (reader: RecordReader, application: string | undefined) =>
-  reader
-    .query<RaisedAlert>(
+  ifPermitted(
+    reader.query<RaisedAlert>(
       `SELECT bundle_identifier, event, state, value, 1000 * toUnixTimestamp(since) AS sinceMs
        FROM intake.alert_states AS states
        WHERE state != 'ok' AND ${ofApplication(application)}
        ORDER BY state, states.since DESC, id LIMIT ${alertsMax}`,
       { application },
-    )
-    .catch((error: unknown) => {
-      if (error instanceof ClickHouseError && error.kind === 'operator') return undefined
-      throw error
-    })
+    ),
+  )

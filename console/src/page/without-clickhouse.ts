@@ -22,6 +22,16 @@ export async function unlessClickHouseFails<Data>(
   }
 }
 
+/**
+ * Undefined while the reader has no right to read it, as after an upgrade of a server whose users
+ * were made by hand.
+ */
+export const ifPermitted = <Data>(reading: Promise<Data>): Promise<Data | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof ClickHouseError && error.kind === 'operator') return undefined
+    throw error
+  })
+
 /** Whether the user may not read the views, or the credentials are wrong. */
 export const isRefused = ({ code }: ClickHouseError): boolean => code === 497 || code === 516
 

@@ -54,12 +54,39 @@ t.test('an application shows its crashes, and the page shows alerts that are not
   t.notMatch(whole, 'The alert on <bdi>fine')
 })
 
-t.test('a reader without the right to alerts sees the page without them', async (t) => {
-  await owner.command('RENAME TABLE intake.alert_states TO intake.away')
-  t.teardown(() => owner.command('RENAME TABLE intake.away TO intake.alert_states'))
+t.test('the status shows what operators have changed, the last ten first', async (t) => {
+  const change = (minute: number, action: string, subject: string) => ({
+    id: `00000000-0000-4000-8000-${String(minute).padStart(12, '0')}`,
+    at: `2026-12-01T10:${String(minute).padStart(2, '0')}:00.000Z`,
+    who: `${hostile}@laptop`,
+    action,
+    subject,
+    detail: '{"secret":"of the operator"}',
+  })
+  const first = [change(10, 'queue-paused', 'logs'), change(11, 'key-created', 'key-1')]
+  const others = Array.from({ length: 9 }, (_, n) => change(20 + n, 'rule-added', `rule_${n}`))
+  // An entry that is stored twice counts once.
+  await insertRows(owner, 'journal', [...first, ...others, ...others])
   const { url } = await startReaderPage(t)
-  const { status } = await fetch(`${url}/applications/${bundle_identifier}`)
-  t.equal(status, 200)
+  const { text } = await view(url, '/status')
+  const [, table = ''] = text.split('aria-label="Changes"')
+  t.equal(table.match(/rule-added/g)?.length, 9)
+  t.match(table, /rule_8.*rule_0.*key-created.*shop-android.*key-1/s)
+  t.match(table, /&#60;script&#62;x/)
+  for (const absent of [hostile, 'queue-paused', 'of the operator']) t.notMatch(text, absent)
+})
+
+t.test('a reader without a right sees the page without what it is for', async (t) => {
+  for (const table of ['alert_states', 'journal']) {
+    await owner.command(`RENAME TABLE intake.${table} TO intake.away_${table}`)
+    t.teardown(() => owner.command(`RENAME TABLE intake.away_${table} TO intake.${table}`))
+  }
+  const { url } = await startReaderPage(t)
+  for (const path of [`/applications/${bundle_identifier}`, '/status']) {
+    const { status, text } = await view(url, path)
+    t.equal(status, 200)
+    t.notMatch(text, /ClickHouse does not respond|aria-label="Changes"/)
+  }
 })
 
 t.test('an application with too many events shows that its crashes are not counted', async (t) => {

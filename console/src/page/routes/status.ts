@@ -6,14 +6,15 @@ import { clientText, html, type Html } from '../html.ts'
 import { sumOf, shortDuration, wholeNumber } from '../numbers.ts'
 import { stepsOf } from '../period.ts'
 import { isRefusal, outcomesMax, readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
+import type { RecordReader } from '../records.ts'
 import type { KeyOutcome } from '../read-outcomes.ts'
 import { table } from '../table.ts'
 import { document } from '../views/document.ts'
 import { helpLink, withApp } from '../views/links.ts'
-import { arrivalChart, meaningOf, senderName } from '../views/outcomes.ts'
+import { arrivalChart, keyName, meaningOf, senderName } from '../views/outcomes.ts'
 import { alert, badge, card, list, mute, problemAlert, tile } from '../views/parts.ts'
 import { withoutThumbnails } from '../views/pictures.ts'
-import { awayTimeoutMs, isAway, unlessClickHouseFails } from '../without-clickhouse.ts'
+import { awayTimeoutMs, ifPermitted, isAway, unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { Backlog, Header, WorkerState } from '../worker-state.ts'
 import { clockTime } from '../zone.ts'
 import type { ViewContext } from './context.ts'
@@ -45,7 +46,7 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
             )}
             ${problems(header)}
           </div>
-          ${data && keyTable(data)} ${queueTable(header)}`,
+          ${data && keyTable(data)} ${queueTable(header)} ${data && changeTable(data)}`,
       })
     },
     // It shows the reason of an outage, while other views may wait for ClickHouse.
@@ -56,13 +57,22 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
 async function read({ reader, state }: Pick<ViewContext, 'reader' | 'state'>, nowMs: number) {
   const minuteSteps = stepsOf('1h', nowMs)
   const daySteps = stepsOf('24h', nowMs)
-  const [minutes, keys, names] = await Promise.all([
+  const [minutes, keys, names, changes] = await Promise.all([
     readArrivals(reader, minuteSteps),
     readKeyOutcomes(reader, daySteps, { onlyRefused: false }),
     state.keyNames(),
+    readChanges(reader),
   ])
-  return { minutes, minuteSteps, keys, daySteps, names }
+  return { minutes, minuteSteps, keys, daySteps, names, changes }
 }
+
+const readChanges = (reader: RecordReader) =>
+  ifPermitted(
+    reader.query<{ ms: number; who: string; action: string; subject: string }>(
+      `SELECT toUnixTimestamp64Milli(at) AS ms, who, action, subject FROM intake.journal FINAL
+       ORDER BY at DESC, id DESC LIMIT 10`,
+    ),
+  )
 
 type StatusData = Awaited<ReturnType<typeof read>>
 /** Undefined if Redis does not respond. */
@@ -176,6 +186,22 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
       keys.length >= outcomesMax && `Of the ${outcomesMax} most frequent outcomes of a key.`,
     )}`,
     'keys',
+  )
+}
+
+/** What operators changed last, with `intake` (docs/cli.md#intake-journal). */
+function changeTable({ changes, names }: StatusData): Html | undefined {
+  return (
+    changes &&
+    card(
+      html`Changes <small>the last ten; <code>./intake journal</code> has all</small>`,
+      table('Changes', changes, [
+        ['When', ({ ms }) => clockTime(ms)],
+        ['What', ({ action }) => html`<code>${action}</code>`],
+        ['Of', ({ subject }) => keyName(subject, names)],
+        ['Who', ({ who }) => clientText(who, 100)],
+      ]),
+    )
   )
 }
 
