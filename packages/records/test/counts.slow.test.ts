@@ -209,6 +209,38 @@ test('an hour whose only record was erased is counted as empty', async (t) => {
   for (const view of views) t.same(await rowsOf(view, bundle_identifier), [], view)
 })
 
+test('an erased hour is counted again, although a merge has removed its records', async (t) => {
+  const bundle_identifier = 'com.example.merged'
+  const erased = { bundle_identifier, unique_user_id: 'merged' }
+  await insert([
+    event('2026-11-25T05:00:00.000Z', erased),
+    event('2026-11-25T06:00:00.000Z', erased),
+  ])
+  await refresh()
+  t.equal((await rowsOf('hours', bundle_identifier)).length, 2)
+  const merging = {
+    ...owner,
+    async insertSelect(...args: Parameters<typeof owner.insertSelect>) {
+      const written = await owner.insertSelect(...args)
+      if (args[0].includes('INTO intake.logs_raw'))
+        await owner.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+      return written
+    },
+  }
+  await writeTombstones(merging, { kind: 'user', id: 'merged' }, new Date(0))
+  await refresh()
+  for (const view of ['hours', 'catalogue']) t.same(await rowsOf(view, bundle_identifier), [], view)
+  const marks = () => rowsOf('recounts', bundle_identifier, 'hour, asked_at')
+  t.equal((await marks()).length, 2)
+  await owner.command(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour, asked_at)
+     SELECT bundle_identifier, hour, now64(3) + INTERVAL 11 MINUTE FROM intake.recounts`,
+  )
+  const marked = await marks()
+  await writeTombstones(owner, { kind: 'user', id: 'another' }, new Date(0))
+  t.same(await marks(), marked, 'a tombstone gets one mark')
+})
+
 test('a replayed dead letter is counted, although it arrived long ago', async (t) => {
   const row = event('2026-11-21T09:00:00.000Z', { bundle_identifier: 'com.example.replayed' })
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })

@@ -222,11 +222,6 @@ t.test('names from erased events are in no count, not even in a replaced part', 
   const theirs = logsOf(other, 3)
   await insert('logs', [mine!, ...theirs])
   await recount()
-  const inCounts = (text: string) =>
-    number(`count() AS n FROM (
-      SELECT toString(event_counts) AS counts FROM intake.hours_raw
-      UNION ALL SELECT concat(toString(entries), toString(warnings)) FROM intake.days_raw)
-      WHERE position(counts, '${text}') > 0`)
   t.equal(await inCounts(name), 2)
   t.equal(await inCounts(mine!.id), 1, 'the example of a warning')
 
@@ -256,6 +251,12 @@ const bury = (
        now64(3, 'UTC') - toIntervalDay(${daysAgo}), 18446744073709551615, 1)`,
   )
 
+const inCounts = (text: string) =>
+  number(`count() AS n FROM (
+    SELECT toString(event_counts) AS counts FROM intake.hours_raw
+    UNION ALL SELECT concat(toString(entries), toString(warnings)) FROM intake.days_raw)
+    WHERE position(counts, '${text}') > 0`)
+
 /** Stores that an alert on new crashes fires, for this stack trace. */
 const fire = (id: string, trace: string) =>
   clickhouse.command(
@@ -282,6 +283,27 @@ t.test('a stack trace of an erased crash is in no state of an alert', async (t) 
     { id: 'c', detail: '' },
   ])
   for (const name of ['shown-crash', 'left-crash']) t.notOk(await isOnDisk(name), name)
+})
+
+t.test('a crash is erased everywhere, although a merge removes it at once', async (t) => {
+  const victim = user()
+  const trace = `Error: no account for ${victim}`
+  const crash = logRow({ unique_user_id: victim, event: 'crash', params: { stack: trace } })
+  await insert('logs', [crash])
+  await recount()
+  await fire('merged', trace)
+  const merging = {
+    ...clickhouse,
+    async insertSelect(...args: Parameters<typeof clickhouse.insertSelect>) {
+      const written = await clickhouse.insertSelect(...args)
+      if (args[0].includes('INTO intake.logs_raw'))
+        await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+      return written
+    },
+  }
+  t.match(await eraseHere(victim, { clickhouse: merging }), { complete: true })
+  t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
+  t.equal(await inCounts(crash.id), 0)
 })
 
 t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {

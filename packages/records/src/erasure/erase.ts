@@ -10,7 +10,7 @@ import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
 import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
-import { recordCondition, subjectHash, type Subject } from './subject.ts'
+import { recordCondition, subjectHash, type Condition, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, quantity } from '@intake/runtime'
 import type { Services } from '../services.ts'
@@ -107,10 +107,17 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   if (subject !== undefined) await untilStored(options, subject, report)
   let examples: readonly string[] = []
 
+  const noteExamples = async (rows: Condition) => {
+    examples = examples.concat(await findExamples(clickhouse, rows))
+  }
+
   for (;;) {
     progress('writing tombstones')
     if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
     else {
+      // A merge removes a crash as soon as it has a tombstone.
+      await noteExamples(recordCondition(subject))
+      await eraseExamples(clickhouse, examples)
       const written = await writeTombstones(clickhouse, subject, since)
       tombstones.logs += written.logs
       tombstones.feedback += written.feedback
@@ -122,9 +129,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     await removeObjects()
     const deleted = await erasedRows(clickhouse, 'logs_raw', scope.since)
     // What another erasure has left, too: its crashes would be deleted here.
-    for (const rows of subject ? [recordCondition(subject), ...deleted] : deleted) {
-      examples = examples.concat(await findExamples(clickhouse, rows))
-    }
+    for (const rows of deleted) await noteExamples(rows)
     await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })

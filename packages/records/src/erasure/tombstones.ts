@@ -1,6 +1,6 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { identity, syncReplicas, tombstoneVer } from '@intake/schema'
-import { recountHours } from '../counts/recount.ts'
+import { recountErased } from '../counts/recount.ts'
 import { divideRows } from './divide-rows.ts'
 import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
 
@@ -65,7 +65,7 @@ export async function writeTombstones(
   const logs = await inRecords('logs_raw')
   // So that a count that is newer than the marks was made without these records, on any replica.
   await syncReplicas(clickhouse, ['logs_raw'])
-  await recountHours(clickhouse, { sql, params })
+  await recountErased(clickhouse, hasTombstone('logs_raw', since))
   const letters = deadLetterCondition(subject)
   const deadLetters = await insertDivided(
     clickhouse,
