@@ -7,6 +7,9 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const secondMs = 1_000
+const dayMs = 86_400_000
+/** The next month may begin in 31 days, and the ids of the load are of today. */
+const oldEvents = changedLimits({ eventAgeMs: 40 * dayMs })
 const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.1 } })
 
 /**
@@ -71,7 +74,11 @@ export const identityScenarios: Scenario[] = [
     title:
       "keyed retries through two gateways across midnight and month end of Redis's clock: same id",
     cannotRun: mayFakeTime,
-    cluster: { gateways: 2, gatewayArgs: preloadArgs },
+    cluster: {
+      gateways: 2,
+      gatewayArgs: [...preloadArgs, ...oldEvents.args],
+      gatewayEnv: oldEvents.env,
+    },
     load: { rate: 50 },
     async run(stage) {
       const { cluster, acknowledged, dir, expect } = stage
