@@ -101,14 +101,13 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    const selected = mayHaveObjects(scope.since)
-    report.objectsDeleted += await removeObjectsOf(services, selected)
+    report.objectsDeleted += await removeObjectsOf(services, mayHaveObjects(scope.since))
   }
   if (subject !== undefined) await untilStored(options, subject, report)
-  let examples: readonly string[] = []
-
-  const noteExamples = async (rows: Condition) => {
-    examples = examples.concat(await findExamples(clickhouse, rows))
+  const examples: string[] = []
+  const eraseExamplesOf = async (conditions: readonly Condition[]) => {
+    for (const rows of conditions) examples.push(...(await findExamples(clickhouse, rows)))
+    await eraseExamples(clickhouse, examples)
   }
 
   for (;;) {
@@ -116,8 +115,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
     else {
       // A merge removes a crash as soon as it has a tombstone.
-      await noteExamples(recordCondition(subject))
-      await eraseExamples(clickhouse, examples)
+      await eraseExamplesOf([recordCondition(subject)])
       const written = await writeTombstones(clickhouse, subject, since)
       tombstones.logs += written.logs
       tombstones.feedback += written.feedback
@@ -127,10 +125,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    const deleted = await erasedRows(clickhouse, 'logs_raw', scope.since)
-    // What another erasure has left, too: its crashes would be deleted here.
-    for (const rows of deleted) await noteExamples(rows)
-    await eraseExamples(clickhouse, examples)
+    // What another erasure has left, too: its crashes are deleted here.
+    await eraseExamplesOf(await erasedRows(clickhouse, 'logs_raw', scope.since))
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a console may have stored a thumbnail that it began to make
