@@ -5,7 +5,8 @@ import { Type, type TProperties } from 'typebox'
 import { Value } from 'typebox/value'
 import { refreshCounts } from '@intake/records'
 import { openClickHouse } from '@intake/test-kit/open-clickhouse'
-import { insertRows, logRow, startServer, uuidV7 } from '../../packages/schema/test/fixture.ts'
+import { atTime, insertRows, logRow, startServer } from '../../packages/schema/test/fixture.ts'
+import { demoRows } from '../../tools/cli/test/demo-rows.ts'
 import { folder, readYaml } from './files.ts'
 
 interface EventsDashboard {
@@ -40,7 +41,7 @@ const asSent = (sql: string, values: readonly string[]): string =>
     )
 
 const names = [
-  'com.example.shop',
+  'com.example.demo.shop',
   'x\\',
   "\\') UNION ALL SELECT 424242 -- ",
   "it's {a,b} %41 ${application}",
@@ -50,12 +51,17 @@ t.test('each panel counts the chosen applications, whatever their names are', as
   const { server, connect } = await startServer(t)
   const owner = connect(t)
   const time = new Date(Date.now() - 60_000).toISOString()
-  // The application at index n sends n + 1 events.
-  const rows = names.flatMap((bundle_identifier, index) =>
-    Array.from({ length: index + 1 }, () =>
-      logRow({ id: uuidV7(time), time, received_at: time, bundle_identifier, event: 'crash' }),
+  const { logs } = demoRows({ events: 300, days: 1, now: Date.now() - 60_000 })
+  const [shop = '', ...others] = names
+  // The first sends what `intake demo` does, the application at index n sends n crashes.
+  const rows = [
+    ...logs.filter((row) => row.bundle_identifier === shop),
+    ...others.flatMap((bundle_identifier, index) =>
+      Array.from({ length: index + 1 }, () =>
+        logRow({ ...atTime(time), bundle_identifier, event: 'crash' }),
+      ),
     ),
-  )
+  ]
   await insertRows(owner, 'logs', rows)
   await refreshCounts({ reader: owner, store: owner, name: 'hours' })
   const analyst = openClickHouse(t, { url: server.analystUrl, requestTimeoutMs: 60_000 })
@@ -70,16 +76,15 @@ t.test('each panel counts the chosen applications, whatever their names are', as
   t.same([...valueOf.keys()].toSorted(), names.toSorted())
 
   const count = dashboard.panels.find(({ title }) => title === 'Events')?.targets[0]?.rawSql ?? ''
-  for (const [index, name] of names.entries()) {
+  for (const name of names) {
     for (const { title, targets } of dashboard.panels) {
       for (const { rawSql } of targets) {
         const sql = asSent(rawSql, [valueOf.get(name) ?? name])
         t.notMatch(await analyst.query<object>(sql), /424242/, `${title}: ${name}`)
       }
     }
-    t.match(await analyst.query(asSent(count, [valueOf.get(name) ?? name])), [
-      { events: index + 1 },
-    ])
+    const events = rows.filter((row) => row.bundle_identifier === name).length
+    t.match(await analyst.query(asSent(count, [valueOf.get(name) ?? name])), [{ events }])
   }
   t.match(await analyst.query(asSent(count, [...valueOf.values()])), [{ events: rows.length }])
   // A link to the dashboard can give the variable any value. The query must be valid even if no

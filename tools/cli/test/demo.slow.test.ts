@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
 import { readEndpoints } from '@intake/runtime/endpoints'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
+import { startBrowser } from '../../../console/test/page/tab.ts'
 import { inventHistory } from '../src/demo/history.ts'
 import { createIntake } from './in-process.ts'
 import { createIntakeProcess, startIntake } from './services.ts'
@@ -24,7 +26,7 @@ t.test('intake demo against npm start, and its removal', async (t) => {
   const query = <Row>(sql: string) => clickhouse.query<Row>(sql)
 
   await t.test('what it planted can be found', async (t) => {
-    const sent = await createIntakeProcess(operator)(['demo', '--events', '1500', '--days', '2'])
+    const sent = await createIntakeProcess(operator)(['demo', '--events', '1500', '--days', '7'])
     t.match(sent, { code: 0, stdout: /^Sent 1500 log events and \d+ feedback with pictures/ })
     await until('everything is stored', async () => {
       const [row] = await query<{ n: string }>('SELECT count() AS n FROM intake.logs')
@@ -60,6 +62,46 @@ t.test('intake demo against npm start, and its removal', async (t) => {
     }
     await until('the e-mail address is noticed', isNoticed, { everyMs: 1_000 })
   })
+
+  const { page } = readEndpoints(dataDir)!
+  await t.test('the page shows what it planted', async () => {
+    const read = async () => (await fetch(`${page}/?all`)).text()
+    const planted = [/crash/, /demo\.notes/, /workout_finished/, /note_shared/]
+    await until('the page shows all', async () => {
+      const [, findings = ''] = (await read()).split('Look at this')
+      return planted.every((one) => one.test(findings))
+    })
+  })
+
+  // PICTURES names a folder for the pictures of the documents, such as docs/images.
+  const { PICTURES } = process.env
+  const browser = PICTURES === undefined ? undefined : await startBrowser(t)
+  if (browser !== undefined) {
+    const picture = async (name: string, path: string, options: BrowserContextOptions) => {
+      const tab = await browser.newPage({ reducedMotion: 'reduce', ...options })
+      await tab.goto(`${page}${path}`)
+      const seen =
+        '[...document.images].filter((one) => one.src && one.getBoundingClientRect().top < innerHeight)'
+      const areLoaded = `${seen}.every((one) => one.complete && one.naturalWidth > 0)`
+      await until('the pictures are loaded', () => tab.evaluate<boolean>(areLoaded))
+      await tab.screenshot({ path: join(PICTURES!, `page-${name}.png`) })
+      await tab.close()
+    }
+    const [width, wide] = [1280, { width: 1280, height: 640 }]
+    const [shown] = await query<{ id: string }>(
+      `SELECT id FROM intake.feedback WHERE bundle_identifier LIKE '%.shop' ORDER BY time DESC LIMIT 1`,
+    )
+    await picture('overview', '/?period=7d', { viewport: { width, height: 800 } })
+    await picture('record', `/feedback/${shown?.id}`, { viewport: wide })
+    await picture('live', '/live', { viewport: wide, colorScheme: 'dark' })
+    await picture('phone', '/events?period=7d', { viewport: { width: 390, height: 780 } })
+    t.match(await intake(['queue', 'pause', '--kind', 'logs']), { code: 0 })
+    const headers = { accept: 'text/html' }
+    const status = async () => (await fetch(`${page}/status`, { headers })).text()
+    await until('the page knows', async () => (await status()).includes('<b>paused</b>'))
+    await picture('status', '/status', { viewport: wide })
+    t.match(await intake(['queue', 'resume', '--kind', 'logs']), { code: 0 })
+  }
 
   await t.test('--live goes on until a signal', async (t) => {
     const args = ['demo', '--events', '20', '--days', '1', '--live', '--rate', '20']

@@ -6,12 +6,11 @@ import { operator } from '../journal.ts'
 import { createProgress } from '../progress.ts'
 import { allOfKey, noteSubject } from '../subjects.ts'
 import { demoBundles } from './apps.ts'
+import { knownMs } from './send.ts'
 
 /** The name of the keys that `intake demo` creates. A key is a demo's only with its rules, too. */
 export const demoKeyName = 'intake demo'
 
-/** After this time gateways know that a key is suspended. */
-const knownMs = 5_000
 const removalMs = 60 * 60_000
 
 export const findDemoKeys = async ({ redis }: Pick<Services, 'redis'>): Promise<ApiKey[]> =>

@@ -14,29 +14,21 @@ export interface Target {
   signal: AbortSignal
 }
 
-/** Gateways know a new key after five seconds at most; Redis may respond slowly. */
-const knownMs = 15_000
+/** After this time gateways know a change of a key. */
+export const knownMs = 5_000
 const requestMs = 5_000
 const devicesAtOnce = 6
 const deliveryMs = 60_000
 
 /** A client stops sending when its key is refused, so this waits until gateways know it. */
-export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
-  const deadline = performance.now() + knownMs
-  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-  while (performance.now() < deadline) {
-    const signal = AbortSignal.timeout(requestMs)
-    // The body is invalid, so nothing is stored.
-    const request = { method: 'POST', headers, body: '{}', signal }
-    const address = `${url.replace(/\/+$/, '')}/api/log`
-    const { status } = await fetch(address, request).catch((error: unknown) => {
-      throw new UsageError(`The gateway at ${url} does not respond: ${describeError(error)}`)
-    })
-    if (status === 400) return
-    if (status !== 401) throw new UsageError(`${url} is no gateway: it responds with ${status}.`)
-    await sleep(200)
-  }
-  throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
+export async function untilKeyIsKnown({ url }: Pick<Target, 'url'>): Promise<void> {
+  const address = `${url.replace(/\/+$/, '')}/openapi.json`
+  const signal = AbortSignal.timeout(requestMs)
+  const { status } = await fetch(address, { signal }).catch((error: unknown) => {
+    throw new UsageError(`The gateway at ${url} does not respond: ${describeError(error)}`)
+  })
+  if (status !== 200) throw new UsageError(`${url} is no gateway: it responds with ${status}.`)
+  await sleep(knownMs)
 }
 
 /** @throws {UsageError} if records of a device did not arrive */
