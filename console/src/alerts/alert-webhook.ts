@@ -16,7 +16,7 @@ export function startAlertWebhook(options: WebhookOptions): { close(): Promise<v
       const { alertId, change } = parseAlertDeliveryId(id)
       const [alert] = await reader.query<StoredAlert>(
         `SELECT id, change, bundle_identifier, event, version_name, condition, threshold, unit, minutes, state, since,
-           value, usual, detail
+           value, usual
          FROM intake.alert_changes WHERE id = {id:String} ${change === undefined ? '' : 'AND change = {change:UInt64}'}
          ORDER BY change DESC LIMIT 1`,
         { id: alertId, ...(change !== undefined && { change }) },

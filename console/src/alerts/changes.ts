@@ -55,8 +55,8 @@ export function rowOf(
   const isNew = last?.state !== state
   const toldBefore = last?.told ?? 'ok'
   const told = state === 'unknown' ? toldBefore : state
-  const taken = { change: (last?.change ?? 0) + 1, since: now, detail: '' }
-  const { change, since, detail } = isNew ? taken : last
+  const taken = { change: (last?.change ?? 0) + 1, since: now }
+  const { change, since } = isNew ? taken : last
   return {
     id,
     change,
@@ -73,7 +73,6 @@ export function rowOf(
     since,
     value: found.value ?? null,
     usual: found.usual ?? null,
-    detail: found.detail ?? detail,
     told,
     is_message: isNew ? Number(told !== toldBefore) : last.is_message,
     evaluated_at: now,

@@ -78,7 +78,7 @@ export function createEvaluation(options: {
     const found = new Map<string, Found>()
     if (condition === 'new-crash') {
       const end = { toMs, visibleUntilMs: situation.visibleUntilMs ?? 0 }
-      for (const alert of alerts) found.set(alert.id, await newCrashes(alert, end))
+      for (const alert of alerts) found.set(alert.id, { value: await newCrashes(alert, end) })
       return found
     }
     const values = await countWindows(reader, alerts, toMs)

@@ -72,7 +72,6 @@ export const rawTables = {
       'since',
       'value',
       'usual',
-      'detail',
       'told',
       'is_message',
       'evaluated_at',

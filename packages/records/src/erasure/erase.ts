@@ -1,16 +1,9 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
-import {
-  countMasked,
-  countPayloads,
-  erasedRows,
-  startDeletion,
-  untilDeleted,
-} from './delete-payloads.ts'
+import { countMasked, countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
-import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
-import { recordCondition, subjectHash, type Subject } from './subject.ts'
+import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, quantity } from '@intake/runtime'
 import type { Services } from '../services.ts'
@@ -105,7 +98,6 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     report.objectsDeleted += await removeObjectsOf(services, selected)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
-  let examples: readonly string[] = []
 
   for (;;) {
     progress('writing tombstones')
@@ -120,20 +112,12 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    const deleted = await erasedRows(clickhouse, 'logs_raw', scope.since)
-    // What another erasure has left, too: its crashes would be deleted here.
-    for (const rows of subject ? [recordCondition(subject), ...deleted] : deleted) {
-      examples = examples.concat(await findExamples(clickhouse, rows))
-    }
-    await eraseExamples(clickhouse, examples)
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a console may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, scope, startedAt)
-    // A console may have stored a state again that it read before the stack trace was removed.
-    remaining.rows += await countExamples(clickhouse, examples)
     // A console may have stored a count that it began before the tombstones were written.
     if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
     const masked = await countMasked(clickhouse)
