@@ -1,12 +1,5 @@
 import { quoteWord } from '@intake/runtime'
-import { parseEntry, type Entry } from '../entries.ts'
-
-/**
- * When an alert fires: more or fewer than `threshold` in the window; more than `threshold` times
- * what is usual at this time of the day; or a crash with a new fingerprint.
- */
-const conditions = ['above', 'below', 'times', 'new-crash'] as const
-const units = ['events', 'percent'] as const
+import type { Entry } from '../entries.ts'
 
 /** The part of an alert that an operator chooses. */
 export interface AlertChoice {
@@ -16,10 +9,14 @@ export interface AlertChoice {
   event: string
   /** Only events of this `device.version_name`; empty: of all versions. */
   versionName: string
-  condition: (typeof conditions)[number]
+  /**
+   * When it fires: more or fewer than `threshold` in the window; more than `threshold` times what is
+   * usual at this time of the day; or a crash with a new fingerprint.
+   */
+  condition: 'above' | 'below' | 'times' | 'new-crash'
   threshold: number
   /** `percent`: of the devices that sent any event in the window. */
-  unit: (typeof units)[number]
+  unit: 'events' | 'percent'
   /** Length of the window. */
   minutes: number
 }
@@ -29,15 +26,6 @@ export type Alert = AlertChoice & Entry
 
 /** The maximum number of alerts in an installation. */
 export const alertsMax = 200
-/**
- * Reads a stored alert; undefined if it cannot be read, for example because a later version of
- * Intake wrote it.
- */
-export function parseAlert(json: string): Alert | undefined {
-  const alert = parseEntry('alert', json) as Alert | undefined
-  const isKnown = alert && conditions.includes(alert.condition) && units.includes(alert.unit)
-  return isKnown ? alert : undefined
-}
 
 /** Prints an alert in one line, as the arguments of `intake alerts add` that would add it again. */
 export function describeAlert(alert: AlertChoice): string {

@@ -73,7 +73,7 @@ export function define(alerts: Command): void {
     .description('list the alerts, oldest first')
     .option('--json', 'print them as JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const list = await withRedis(listAlerts)
+      const list = await withRedis((redis) => createAlertStore({ redis }).list())
       if (json) return printJson(list)
       if (list.length === 0) note('There are no alerts.')
       for (const alert of list) {
@@ -130,14 +130,9 @@ function readChoice(options: AddOptions): AlertChoice {
   return { bundle, event, versionName, ...chosen, minutes: options.in / minuteMs }
 }
 
-async function listAlerts(redis: Redis): Promise<Alert[]> {
-  const { alerts, unreadable } = await createAlertStore({ redis }).list()
-  for (const id of unreadable) note(`${id} cannot be read, and is not evaluated.`)
-  return alerts
-}
-
 async function requireAlert(redis: Redis, id: string): Promise<Alert> {
-  const alert = (await listAlerts(redis)).find((one) => one.id === id)
+  const alerts = await createAlertStore({ redis }).list()
+  const alert = alerts.find((one) => one.id === id)
   if (alert === undefined) throw new UsageError(`There is no alert ${id}.`)
   return alert
 }
