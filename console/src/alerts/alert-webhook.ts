@@ -9,9 +9,6 @@ export function startAlertWebhook(options: WebhookOptions): { close(): Promise<v
   return startWebhook({
     ...options,
     queue: alertWebhook,
-    failed: 'the message of an alert failed; it will be repeated',
-    givenUp: 'the message of an alert was given up',
-    help: 'docs/alerts.md',
     async read(id) {
       const { alertId, change } = parseAlertDeliveryId(id)
       const [alert] = await reader.query<StoredAlert>(
