@@ -61,7 +61,7 @@ t.test('what a killed console could not send is one message of the next', async 
   treat('failed')
   const killed = await startConsole()
   await until('its message has failed', () =>
-    killed.log.some(({ msg }) => msg === 'the message of an alert failed; it will be repeated'),
+    killed.log.some(({ msg }) => msg === 'a webhook request failed; it will be repeated'),
   )
   await killed.kill()
   treat('accepted')
