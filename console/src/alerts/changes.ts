@@ -50,7 +50,7 @@ export function rowOf(
   last: AlertChange | undefined,
   nowMs: number,
 ): Record<string, unknown> & Pick<AlertChange, 'id' | 'change' | 'is_message'> {
-  const { id, bundle, event, versionName, condition, threshold, unit, minutes } = alert
+  const { bundle, versionName, createdAt, createdBy, ...definition } = alert
   const now = new Date(nowMs).toISOString()
   const isNew = last?.state !== state
   const toldBefore = last?.told ?? 'ok'
@@ -58,17 +58,12 @@ export function rowOf(
   const taken = { change: (last?.change ?? 0) + 1, since: now }
   const { change, since } = isNew ? taken : last
   return {
-    id,
-    change,
+    ...definition,
     bundle_identifier: bundle,
-    event,
     version_name: versionName,
-    condition,
-    threshold,
-    unit,
-    minutes,
-    created_at: alert.createdAt,
-    created_by: alert.createdBy,
+    created_at: createdAt,
+    created_by: createdBy,
+    change,
     state,
     since,
     value: found.value ?? null,
