@@ -2,10 +2,15 @@ import type { Alert } from '@intake/access'
 import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-import { countWindows, hasSentWith, type Reader, type SomeAlerts } from './count-windows.ts'
+import {
+  countUsual,
+  countWindows,
+  hasSentWith,
+  type Reader,
+  type SomeAlerts,
+} from './count-windows.ts'
 import { judge, type Evaluated, type Found } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
-import { countUsual } from './usual-counts.ts'
 
 /** The time in ClickHouse, and how complete what it shows is. */
 export interface Situation {

@@ -13,7 +13,7 @@ import { until } from '@intake/test-kit/until'
 import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
 import { createReceivers } from '../../src/webhook/receivers.ts'
 import { createWebhookMetrics } from '../../src/webhook/start-webhook.ts'
-import { signatureOf } from '../../src/webhook/signature.ts'
+import { signatureOf } from '../../src/webhook/send-webhook.ts'
 
 const redisServer = await ownRedis(t)
 

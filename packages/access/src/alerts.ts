@@ -1,5 +1,6 @@
+import { readInstallationHash, type Redis } from '@intake/redis'
 import { quoteWord } from '@intake/runtime'
-import type { Entry } from '../entries.ts'
+import { addEntry, parseEntries, parseEntry, removeEntry, type Entry } from './entries.ts'
 
 /** The part of an alert that an operator chooses. */
 export interface AlertChoice {
@@ -54,4 +55,36 @@ export function describeFound(
     `${Number(found.toPrecision(6))}${unit === 'percent' ? '%' : ''}`
   const counted = value === null ? 'the number is not known' : `${number(value)} in the window`
   return usual === null ? counted : `${counted}, usually ${number(usual)}`
+}
+
+export type AlertStore = ReturnType<typeof createAlertStore>
+
+/** The key of a Redis hash that maps the ids of alerts to alerts as JSON. */
+const stored = { key: '{intake}:alerts', isForGateways: false }
+
+const parse = (json: string) => parseEntry('alert', json) as Alert | undefined
+
+/**
+ * Creates the store of alerts, in Redis beside the rules. Every method rejects if Redis has lost
+ * its data.
+ *
+ * @param options.who who makes the changes, for the journal
+ */
+export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: string }) {
+  return {
+    /** Adds an alert, which must be valid; resolves to undefined when there are `alertsMax`. */
+    add: (choice: AlertChoice): Promise<Alert | undefined> =>
+      addEntry(redis, { hash: stored, kind: 'alert', choice, max: alertsMax, who }),
+
+    /** Resolves to false if there was no such alert. */
+    async remove(id: string): Promise<boolean> {
+      const options = { hash: stored, kind: 'alert', id, parse, who } as const
+      return (await removeEntry(redis, options)) !== undefined
+    },
+
+    /** Resolves to the alerts, oldest first. */
+    async list(): Promise<Alert[]> {
+      return parseEntries(await readInstallationHash(redis, stored.key), parse).entries
+    },
+  }
 }
