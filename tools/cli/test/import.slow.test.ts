@@ -271,7 +271,8 @@ t.test('a map that does not fit stops the import', async (t) => {
     stderr: /absent/,
   })
   t.notOk(existsSync('absent.rejected.ndjson'))
-  const entries = JSON.stringify(await journal())
+  const waiting = JSON.stringify(await journal())
+  const entries = `${(await intake(['journal', '--json'])).stdout}${waiting}`
   t.match(entries, /records-imported.*com\.example\.posthog/s)
   t.notMatch(entries, 'com.example.wrong', 'the journal has only what was imported')
 })
