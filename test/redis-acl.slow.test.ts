@@ -161,7 +161,7 @@ async function useIt(
   await untilStored(paused)
   const [, alert = ''] = /^(alert_\w+)/m.exec(await succeed(['alerts', 'list'])) ?? []
   await succeed(['alerts', 'test', alert])
-  const givenUp = 'the message of an alert was given up'
+  const givenUp = 'a webhook request was given up'
   await until('a console has tried to send it', () => log.some(({ msg }) => msg === givenUp))
   await succeed(['alerts', 'remove', alert])
   const [, key = ''] = /^(key_\w+)\tsecond/m.exec(await succeed(['keys', 'list'])) ?? []

@@ -27,6 +27,7 @@ import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { createReceivers } from './webhook/receivers.ts'
+import { createWebhookMetrics } from './webhook/start-webhook.ts'
 
 type Context = ProcessContext<typeof ConsoleConfig>
 
@@ -199,12 +200,12 @@ function openWebhooks(
     reader,
     redis,
     log,
+    count: createWebhookMetrics(registry),
     onError,
     onFailed: (detail: string) => problems.note('webhook_fails', detail),
   }
   owner.own(startAlertWebhook(shared))
-  const { requireSame } = watch
-  owner.own(startFeedbackWebhook({ ...shared, requireSame, metrics: registry }))
+  owner.own(startFeedbackWebhook(shared))
 }
 
 function evaluateAlerts(context: Context, { connections, watch }: Parts): void {

@@ -37,7 +37,6 @@ export async function compose(context: Context): Promise<void> {
   const announcer = owner.own(
     createFeedbackAnnouncer({
       redis,
-      metrics: registry,
       log,
       onError,
       onFailed: (detail) => watch.problems.note('webhook_fails', detail),

@@ -9,14 +9,11 @@ export function startAlertWebhook(options: WebhookOptions): { close(): Promise<v
   return startWebhook({
     ...options,
     queue: alertWebhook,
-    failed: 'the message of an alert failed; it will be repeated',
-    givenUp: 'the message of an alert was given up',
-    help: 'docs/alerts.md',
     async read(id) {
       const { alertId, change } = parseAlertDeliveryId(id)
       const [alert] = await reader.query<StoredAlert>(
         `SELECT id, change, bundle_identifier, event, version_name, condition, threshold, unit, minutes, state, since,
-           value, usual, detail
+           value, usual
          FROM intake.alert_changes WHERE id = {id:String} ${change === undefined ? '' : 'AND change = {change:UInt64}'}
          ORDER BY change DESC LIMIT 1`,
         { id: alertId, ...(change !== undefined && { change }) },

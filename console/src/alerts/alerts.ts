@@ -10,8 +10,6 @@ const intervalMs = 60_000
 const turnMs = 0.9 * intervalMs
 const redisTimeoutMs = 5_000
 
-type Listed = Awaited<ReturnType<AlertStore['list']>>
-
 /**
  * The last change is announced again for so long, in case the console that stored it was killed
  * before. The queue knows for longer what it has delivered.
@@ -51,13 +49,13 @@ export function createAlertRun(options: {
     if (messages.length > 0) await sink.add(deliveries.map((id) => ({ id, sender: alertSender })))
   }
 
-  async function run({ alerts: all, unreadable }: Listed): Promise<void> {
+  async function run(all: readonly Alert[]): Promise<void> {
     const situation = await read()
     const { nowMs } = situation
     const last = await readLastChanges(reader)
     const isRecent = ({ since }: AlertChange) => Date.parse(isoTime(since)) >= nowMs - announcedMs
     await announce([...last.values()].filter(isRecent))
-    const ids = new Set([...all.map(({ id }) => id), ...unreadable])
+    const ids = new Set(all.map(({ id }) => id))
     const removed = [...last.values()].filter(({ id }) => !ids.has(id))
     const evaluatedAt = new Date(nowMs).toISOString()
     await save(removed.map((one) => ({ ...one, evaluated_at: evaluatedAt, is_removed: 1 })))
@@ -76,7 +74,7 @@ export function createAlertRun(options: {
     const listed = await withTimeout(alerts.list(), redisTimeoutMs, 'reading the alerts')
     await run(listed).catch((error: unknown) => {
       // Without alerts, only the states of removed ones are late.
-      if (listed.alerts.length > 0 || listed.unreadable.length > 0) throw error
+      if (listed.length > 0) throw error
     })
   }
 }

@@ -50,30 +50,24 @@ export function rowOf(
   last: AlertChange | undefined,
   nowMs: number,
 ): Record<string, unknown> & Pick<AlertChange, 'id' | 'change' | 'is_message'> {
-  const { id, bundle, event, versionName, condition, threshold, unit, minutes } = alert
+  const { bundle, versionName, createdAt, createdBy, ...definition } = alert
   const now = new Date(nowMs).toISOString()
   const isNew = last?.state !== state
   const toldBefore = last?.told ?? 'ok'
   const told = state === 'unknown' ? toldBefore : state
-  const taken = { change: (last?.change ?? 0) + 1, since: now, detail: '' }
-  const { change, since, detail } = isNew ? taken : last
+  const taken = { change: (last?.change ?? 0) + 1, since: now }
+  const { change, since } = isNew ? taken : last
   return {
-    id,
-    change,
+    ...definition,
     bundle_identifier: bundle,
-    event,
     version_name: versionName,
-    condition,
-    threshold,
-    unit,
-    minutes,
-    created_at: alert.createdAt,
-    created_by: alert.createdBy,
+    created_at: createdAt,
+    created_by: createdBy,
+    change,
     state,
     since,
     value: found.value ?? null,
     usual: found.usual ?? null,
-    detail: found.detail ?? detail,
     told,
     is_message: isNew ? Number(told !== toldBefore) : last.is_message,
     evaluated_at: now,

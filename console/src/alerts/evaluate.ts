@@ -2,10 +2,15 @@ import type { Alert } from '@intake/access'
 import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { errorCatalogue } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
-import { countWindows, hasSentWith, type Reader, type SomeAlerts } from './count-windows.ts'
+import {
+  countUsual,
+  countWindows,
+  hasSentWith,
+  type Reader,
+  type SomeAlerts,
+} from './count-windows.ts'
 import { judge, type Evaluated, type Found } from './judge.ts'
 import { createKnownCrashes } from './known-crashes.ts'
-import { countUsual } from './usual-counts.ts'
 
 /** The time in ClickHouse, and how complete what it shows is. */
 export interface Situation {
@@ -78,7 +83,7 @@ export function createEvaluation(options: {
     const found = new Map<string, Found>()
     if (condition === 'new-crash') {
       const end = { toMs, visibleUntilMs: situation.visibleUntilMs ?? 0 }
-      for (const alert of alerts) found.set(alert.id, await newCrashes(alert, end))
+      for (const alert of alerts) found.set(alert.id, { value: await newCrashes(alert, end) })
       return found
     }
     const values = await countWindows(reader, alerts, toMs)

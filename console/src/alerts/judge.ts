@@ -8,7 +8,6 @@ export interface Found {
   value: number | undefined
   /** What is usual; undefined if the alert does not ask for it, or if it is not known. */
   usual?: number | undefined
-  detail?: string
   /** Whether gateways have lately refused log events of the application: clients send them later. */
   wasRefused?: boolean
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '@intake/clickhouse'
 import { minuteMs } from '@intake/contract'
-import { crashExample, crashText, fingerprint } from '@intake/schema'
+import { crashText, fingerprint } from '@intake/schema'
 import {
   arrivedInWindow,
   isImported,
@@ -10,17 +10,11 @@ import {
   type Reader,
   type Window,
 } from './count-windows.ts'
-import type { Found } from './judge.ts'
 
 /** Without a limit, a client that makes up crashes would fill the memory. */
 const crashesMax = 20_000
 /** What arrived so long before the watermark is read again: a replica that is read may lag. */
 const overlapMinutes = 10
-
-/** An imported crash is known, and never new. */
-const crashesOf = (where: string) =>
-  `SELECT if(${isImported}, toDateTime64(0, 3, 'UTC'), received_at) AS arrived_at, ${crashText} AS trace
-   FROM intake.logs WHERE event = 'crash' AND ${where}`
 
 /** The end of a window, in ms since 1970. */
 interface End {
@@ -30,10 +24,10 @@ interface End {
 }
 
 /**
- * Creates a function that counts the crashes that first arrived in a window, with the stack trace
- * of the latest one. The first call for an application reads all of its crashes, each other one
- * what arrived since. Beyond `crashesMax`, those that arrived longest ago are forgotten, and are new
- * when they arrive again: crashes that a client makes up cannot hide another one.
+ * Creates a function that counts the crashes that first arrived in a window. The first call for an
+ * application reads all of its crashes, each other one what arrived since. Beyond `crashesMax`,
+ * those that arrived longest ago are forgotten, and are new when they arrive again: crashes that a
+ * client makes up cannot hide another one.
  */
 export function createKnownCrashes(reader: Reader) {
   /**
@@ -53,9 +47,11 @@ export function createKnownCrashes(reader: Reader) {
     for (const print of crashes.keys()) if (crashes.size > crashesMax) crashes.delete(print)
     const minutes = Math.max(0, Math.ceil((toMs - untilMs) / minuteMs)) + overlapMinutes
     const rows = await reader.query<{ print: string; at: string }>(
-      `SELECT ${fingerprint('trace')} AS print, min(arrived_at) AS at
-       FROM (${crashesOf(untilMs === 0 ? ofBundle : arrivedInWindow)})
-       GROUP BY print ORDER BY max(arrived_at) DESC LIMIT ${crashesMax + 1} ${querySettings}`,
+      // An imported crash is known, and never new.
+      `SELECT ${fingerprint(crashText)} AS print,
+         min(if(${isImported}, toDateTime64(0, 3, 'UTC'), received_at)) AS at
+       FROM intake.logs WHERE event = 'crash' AND ${untilMs === 0 ? ofBundle : arrivedInWindow}
+       GROUP BY print ORDER BY max(received_at) DESC LIMIT ${crashesMax + 1} ${querySettings}`,
       untilMs === 0 ? { bundle } : windowParams({ bundle, minutes }, toMs),
     )
     for (const { print, at } of rows.toReversed()) {
@@ -67,18 +63,10 @@ export function createKnownCrashes(reader: Reader) {
     return crashes
   }
 
-  return async (window: Window, end: End): Promise<Found> => {
+  return async ({ bundle, minutes }: Window, end: End): Promise<number> => {
     const { toMs } = end
-    const fromMs = toMs - window.minutes * minuteMs
-    const [latest, ...others] = [...(await readCrashes(window.bundle, end))]
-      .filter(([, atMs]) => atMs >= fromMs && atMs < toMs)
-      .toSorted(([, a], [, b]) => b - a)
-    if (latest === undefined) return { value: 0, detail: '' }
-    const [row] = await reader.query<{ example: string }>(
-      `SELECT ${crashExample('trace')} AS example FROM (${crashesOf(arrivedInWindow)})
-       WHERE ${fingerprint('trace')} = {print:String} ORDER BY arrived_at LIMIT 1 ${querySettings}`,
-      { ...windowParams(window, toMs), print: latest[0] },
-    )
-    return { value: 1 + others.length, detail: row?.example ?? '' }
+    const fromMs = toMs - minutes * minuteMs
+    const firsts = [...(await readCrashes(bundle, end)).values()]
+    return firsts.filter((atMs) => atMs >= fromMs && atMs < toMs).length
   }
 }

@@ -1,6 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { describeError } from '@intake/clickhouse'
 import { FinalDeliveryError } from '@intake/queue/consume'
-import { signatureOf } from './signature.ts'
 
 const timeoutMs = 10_000
 /** The statuses 4xx after which the same request can succeed: a timeout, and too many requests. */
@@ -48,4 +48,25 @@ export async function sendWebhook(options: {
   const message = `the receiver responded with ${status}`
   const isFinal = status >= 400 && status < 500 && !passingStatuses.has(status)
   throw isFinal ? new FinalDeliveryError(message) : new Error(message)
+}
+
+/**
+ * Returns the signature of a request as the Standard Webhooks specification defines it: HMAC-SHA256
+ * of id, time and body, in base64, with the version of the scheme.
+ *
+ * @param secret `whsec_` and the key in base64, or a text whose bytes are the key
+ * @param timestamp seconds since 1970
+ */
+export function signatureOf(options: {
+  secret: string
+  id: string
+  timestamp: number
+  body: string
+}): string {
+  const { secret, id, timestamp, body } = options
+  const key = secret.startsWith('whsec_')
+    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+    : Buffer.from(secret)
+  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return `v1,${digest}`
 }

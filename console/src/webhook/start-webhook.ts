@@ -1,8 +1,17 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { PostponedDelivery, startDeliveries, type feedbackWebhook } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
-import { createWarning, type Logger } from '@intake/runtime/process'
+import { countOutcomes, createWarning, type Logger, type Registry } from '@intake/runtime/process'
 import type { Receiver, Receivers } from './receivers.ts'
+
+const help = 'docs/operations/webhook-fails.md'
+
+export const createWebhookMetrics = (registry: Registry) =>
+  countOutcomes(registry, {
+    name: 'intake_webhook_requests_total',
+    help: 'Requests to the webhook, by outcome: delivered, failed, given_up or no_receiver.',
+    outcomes: ['delivered', 'failed', 'given_up', 'no_receiver'],
+  })
 
 export interface WebhookOptions {
   receivers: Receivers
@@ -12,6 +21,7 @@ export interface WebhookOptions {
   /** A connection of the role `consumer`. */
   redis: Redis
   log: Logger
+  count: ReturnType<typeof createWebhookMetrics>
   onError: (error: Error) => void
   /** Called when the receiver fails, or a request is given up. */
   onFailed: (detail: string) => void
@@ -30,35 +40,30 @@ export interface Outgoing {
  * Sends a signed request for each id of a queue, at least once. The queue holds only ids: what a
  * request says, and who gets it, is looked up for each attempt.
  *
- * @param options.failed the log line for an attempt that failed; `givenUp` is the one for the last
- * @param options.read resolves to undefined if there is nothing to send
  * @param options.onNoReceiver called if no receiver stands for the application
  */
 export function startWebhook(
   options: WebhookOptions & {
     queue: typeof feedbackWebhook
-    failed: string
-    givenUp: string
-    help: string
-    read: (id: string, attempt: number) => Promise<Outgoing | undefined>
-    onNoReceiver: () => void
-    count?: (outcome: 'delivered' | 'failed' | 'given_up') => void
+    read: (id: string) => Promise<Outgoing>
+    onNoReceiver?: () => void
   },
 ): { close(): Promise<void> } {
-  const { receivers, redis, queue, log, help, onError, onFailed } = options
-  const { count = () => undefined } = options
-  const warn = createWarning(log, help, options.failed)
+  const { receivers, redis, queue, log, count, onError, onFailed } = options
+  const warn = createWarning(log, help, 'a webhook request failed; it will be repeated')
   return startDeliveries({
     redis,
     queue,
     atOnce: receivers.atOnce,
-    async deliver(id, { sender, attempt, signal }) {
+    async deliver(id, { sender, signal }) {
       if (receivers.areBusyFor(sender)) throw new PostponedDelivery()
-      const outgoing = await options.read(id, attempt)
-      if (outgoing === undefined) return
-      const receiver = receivers.of(outgoing.bundle)
-      if (receiver === undefined) return options.onNoReceiver()
-      await receiver.send({ id, sender, body: outgoing.write(receiver), signal })
+      const { bundle, write } = await options.read(id)
+      const receiver = receivers.of(bundle)
+      if (receiver === undefined) {
+        count('no_receiver')
+        return options.onNoReceiver?.()
+      }
+      await receiver.send({ id, sender, body: write(receiver), signal })
       count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {
@@ -67,7 +72,7 @@ export function startWebhook(
       if (isLast || !(err instanceof ClickHouseError || err instanceof NotVisibleError)) {
         onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
       }
-      if (isLast) log.error({ err, id, attempt, help }, options.givenUp)
+      if (isLast) log.error({ err, id, attempt, help }, 'a webhook request was given up')
       else warn(err)
     },
     onError,

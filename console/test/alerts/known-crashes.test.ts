@@ -11,8 +11,7 @@ t.test('of crashes that a client makes up, those that came last are remembered',
   const reads = [made, again(0, '2026-11-29 00:30:00.000'), again(20_000, old)]
   let isForgotten = false
   const newCrashes = createKnownCrashes({
-    async query<Row>(sql: string) {
-      if (sql.includes('AS example')) return [{ example: 'trace' }] as Row[]
+    async query<Row>() {
       const rows = reads.shift() ?? again(isForgotten ? 1 : 0, '2026-11-29 00:40:00.000')
       return rows as Row[]
     },
@@ -20,10 +19,10 @@ t.test('of crashes that a client makes up, those that came last are remembered',
   const newIn = () =>
     newCrashes({ bundle: 'com.flood', minutes: 60 }, { toMs, visibleUntilMs: toMs })
   for (const what of ['all', 'one that is known', 'one more', 'one that is known']) {
-    t.same(await newIn(), { value: 0, detail: '' }, what)
+    t.equal(await newIn(), 0, what)
   }
   isForgotten = true
-  t.same(await newIn(), { value: 1, detail: 'trace' }, 'the one that came longest ago is new')
+  t.equal(await newIn(), 1, 'the one that came longest ago is new')
 })
 
 t.test('a crash that waits in the queue for half an hour is new when it is visible', async (t) => {
@@ -32,8 +31,7 @@ t.test('a crash that waits in the queue for half an hour is new when it is visib
   const arrivedMs = startMs + 5 * minuteMs
   let isVisible = false
   const newCrashes = createKnownCrashes({
-    async query<Row>(sql: string, params: QueryParams = {}) {
-      if (sql.includes('AS example')) return [{ example: 'trace' }] as Row[]
+    async query<Row>(_sql: string, params: QueryParams = {}) {
       const at = sqlTime(new Date(arrivedMs))
       const { from, to } = params as { from?: string; to?: string }
       const isIn = from === undefined || to === undefined || (at >= from && at < to)
@@ -42,7 +40,7 @@ t.test('a crash that waits in the queue for half an hour is new when it is visib
   })
   const newAt = async (minute: number, visibleUntilMs: number) => {
     const end = { toMs: startMs + minute * minuteMs, visibleUntilMs }
-    return (await newCrashes({ bundle: 'com.example.app', minutes: 60 }, end)).value
+    return newCrashes({ bundle: 'com.example.app', minutes: 60 }, end)
   }
   for (let minute = 1; minute <= 35; minute++) t.equal(await newAt(minute, startMs), 0)
   isVisible = true

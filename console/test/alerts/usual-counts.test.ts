@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Alert } from '@intake/access'
-import { countUsual } from '../../src/alerts/usual-counts.ts'
+import { countUsual } from '../../src/alerts/count-windows.ts'
 
 t.test('usual is the median of the days with events, of which there are three', async (t) => {
   const alerts = [60, 120].map((minutes) => ({ id: `${minutes}`, minutes }) as Alert)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from '@intake/redis'
-import { journalKey, printEntry, type JournalEntry } from './journal/journal.ts'
+import { journalKey, printEntry, type JournalEntry } from './journal.ts'
 import { revisionKey } from './revision.ts'
 
 /** Begins a script that changes the hash KEYS[1]: the journal and gateways learn of it in one step. */

@@ -1,11 +1,4 @@
-export {
-  alertsMax,
-  describeAlert,
-  describeFound,
-  type Alert,
-  type AlertChoice,
-} from './alerts/alert.ts'
-export { createAlertStore, type AlertStore } from './alerts/store.ts'
+export * from './alerts.ts'
 export { type ApiKeyDirectory, watchApiKeys } from './api-keys/directory.ts'
 export { allowsBundle } from './api-keys/bundles.ts'
 export {
@@ -24,8 +17,12 @@ export {
 } from './api-keys/store.ts'
 export type { ApiKey } from './api-keys/stored-key.ts'
 export * from './api-keys/used-today.ts'
-export { journalActions, type JournalAction } from './journal/actions.ts'
-export { createWaitingEntries, type JournalEntry } from './journal/journal.ts'
+export {
+  createWaitingEntries,
+  journalActions,
+  type JournalAction,
+  type JournalEntry,
+} from './journal.ts'
 export { createPolicyStore, suppressedMax } from './policy/store.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export * from './rules/compile.ts'

@@ -8,8 +8,11 @@ export interface DescribedColumn {
 }
 
 /** Returns the statement that inserts lines of JSON into a table whose columns are not known. */
-export const plainInsert = (table: RawTable): string =>
-  `INSERT INTO ${rawTables[table].name} (${rawTables[table].columns.join(', ')}) FORMAT JSONEachRow`
+export function plainInsert(table: RawTable): string {
+  const { name, columns } = rawTables[table]
+  const list = columns && `(${columns.join(', ')})`
+  return `INSERT INTO ${name} ${list ?? ''} FORMAT JSONEachRow`
+}
 
 /**
  * Returns a statement that stores the same rows, and fails with the same errors, as `INSERT INTO …
@@ -20,9 +23,9 @@ export const plainInsert = (table: RawTable): string =>
  * had would be left out without an error
  */
 export function insertStatement(table: RawTable, described: readonly DescribedColumn[]): string {
-  const { name, columns } = rawTables[table]
-  const inserted: readonly string[] = columns
-  const known = described.filter((column) => inserted.includes(column.name))
+  const { name } = rawTables[table]
+  const columns: readonly string[] = rawTables[table].columns ?? described.map((one) => one.name)
+  const known = described.filter((column) => columns.includes(column.name))
   const structure = known.map(({ name: column, type, default_type: hasDefault }) => {
     const plain = type.replaceAll(lowCardinality, '$1').replace(/^JSON\b.*/, exactJson)
     return `${column} ${hasDefault === '' ? plain : `Nullable(${plain})`}`

@@ -14,7 +14,10 @@ const head = [
   'extra',
 ] as const
 
-/** The raw tables that a worker writes, by their name in the code, with the columns of a row. */
+/**
+ * The raw tables that services write, by their name in the code, with the columns of a row;
+ * undefined: all of the table.
+ */
 export const rawTables = {
   logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params', 'sample_rate'] },
   feedback: {
@@ -54,37 +57,9 @@ export const rawTables = {
     name: 'intake.attachments_raw',
     columns: ['bundle_identifier', 'time', 'id', 'device_uuid', 'facts'],
   },
-  alerts: {
-    name: 'intake.alerts_raw',
-    columns: [
-      'id',
-      'change',
-      'bundle_identifier',
-      'event',
-      'version_name',
-      'condition',
-      'threshold',
-      'unit',
-      'minutes',
-      'created_at',
-      'created_by',
-      'state',
-      'since',
-      'value',
-      'usual',
-      'detail',
-      'told',
-      'is_message',
-      'evaluated_at',
-      'valid_until',
-      'is_removed',
-    ],
-  },
+  alerts: { name: 'intake.alerts_raw', columns: undefined },
   counted: { name: 'intake.counted_raw', columns: ['name', 'counted_until', 'counted_at'] },
-  journal: {
-    name: 'intake.journal',
-    columns: ['id', 'at', 'who', 'action', 'subject', 'detail'],
-  },
+  journal: { name: 'intake.journal', columns: undefined },
   recounts: { name: 'intake.recounts_raw', columns: ['bundle_identifier', 'hour', 'asked_at'] },
 } as const
 

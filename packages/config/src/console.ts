@@ -10,9 +10,10 @@ import {
 } from './settings.ts'
 import {
   findReceiverProblems,
-  isRequestUrl,
+  requestUrl,
   webhookEmail,
   webhookForm,
+  webhookSecret,
   webhookToken,
 } from './webhook-receivers.ts'
 import { trustProxy } from './trust-proxy.ts'
@@ -54,14 +55,13 @@ const properties = {
   ...ObjectStoreConfig.properties,
   KEEP_METADATA: keepMetadata,
   FEEDBACK_WEBHOOK_URL: Type.Optional(
-    Type.String({
+    requestUrl({
       writeOnly: true,
-      pattern: '^https?://',
       description: 'URL that gets a request for each new feedback (docs/webhook.md).',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
-    Type.String({
+    webhookSecret({
       writeOnly: true,
       description:
         'Signs them: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters.',
@@ -94,8 +94,7 @@ const properties = {
     }),
   ),
   PAGE_URL: Type.Optional(
-    Type.String({
-      pattern: '^https?://',
+    requestUrl({
       description: 'Address at which people open the page, for links in messages.',
     }),
   ),
@@ -113,11 +112,7 @@ function findProblems(config: ConsoleConfig): string[] {
   if (password !== undefined && /\p{Cc}/u.test(password)) {
     problems.push('PAGE_PASSWORD must have no control characters')
   }
-  problems.push(...findReceiverProblems(config))
-  if (config.PAGE_URL !== undefined && !isRequestUrl(config.PAGE_URL)) {
-    problems.push('PAGE_URL must be a URL of http or https without user and password')
-  }
-  return problems
+  return [...problems, ...findReceiverProblems(config)]
 }
 
 /** Minimum length: a shorter password can be guessed in spite of the limit on wrong passwords. */

@@ -48,8 +48,7 @@ const markTimeoutMs = 5_000
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.atOnce how many deliveries may be in progress in this process
- * @param options.deliver has a timeout of its own; `attempt` counts from 1. Its result is ignored
- * after `signal` has aborted
+ * @param options.deliver has a timeout of its own. Its result is ignored after `signal` has aborted
  * @returns `close` returns deliveries in progress to the queue, as if they had not started. It
  * resolves within two seconds, even if Redis does not respond, which is reported to `onError`
  */
@@ -57,10 +56,7 @@ export function startDeliveries(options: {
   redis: Redis
   queue: DeliveryQueue
   atOnce: number
-  deliver: (
-    id: string,
-    context: { sender: string; attempt: number; signal: AbortSignal },
-  ) => Promise<void>
+  deliver: (id: string, context: { sender: string; signal: AbortSignal }) => Promise<void>
   onFailed: (failure: FailedDelivery) => void
   onError: (error: Error) => void
 }): { close(): Promise<void> } {
@@ -73,11 +69,10 @@ export function startDeliveries(options: {
   const worker = new Worker(
     name,
     async (job: Job, token) => {
-      const { id: jobId = '', attemptsMade } = job
       try {
         const { signal } = closing
-        const { id, sender } = parseJobId(jobId)
-        await orAbort(() => deliver(id, { sender, attempt: attemptsMade + 1, signal }), signal)
+        const { id, sender } = parseJobId(job.id ?? '')
+        await orAbort(() => deliver(id, { sender, signal }), signal)
       } catch (error) {
         if (!closing.signal.aborted) {
           if (error instanceof PostponedDelivery) {

@@ -9,7 +9,6 @@ export {
 export { type ErasureReport, erase } from './erasure/erase.ts'
 export { exportSubject } from './erasure/export-subject.ts'
 export { listErasures, noteErasure } from './erasure/erasure-list.ts'
-export { readJournal, type StoredEntry } from './journal.ts'
 export { type Subject, subjectHash } from './erasure/subject.ts'
 export { writeTombstones } from './erasure/tombstones.ts'
 export { waitingFrames } from './erasure/waiting-rows.ts'

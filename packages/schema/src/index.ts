@@ -6,7 +6,7 @@ export {
   systemTable,
 } from './cluster/names.ts'
 export { orderedVersion } from './definitions/counts.ts'
-export { crashExample, crashText } from './definitions/crashes.ts'
+export { crashText } from './definitions/crashes.ts'
 export { identity } from './cluster/statements.ts'
 export { tombstoneVer } from './definitions/deletions.ts'
 export { fingerprint } from './definitions/fingerprint.ts'

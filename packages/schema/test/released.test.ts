@@ -20,6 +20,7 @@ const checksums: Record<string, string> = {
   '0013-alerts': '2f98f99259747ef251a7b8f176fe674a0980fd6de1252ea203a4f9fce957f5c2',
   '0014-application-retention': '6f484268b4b1a47ed2af82e0871cb055251e7e0356dfc41816d5251e51a415ae',
   '0015-counted-names': 'b0d5e08c359d38a1cfb42ec6a0296593c3075927682755c1179c83a2205320c6',
+  '0016-alerts-without-traces': '3ec721e38e5b6900f70acc72f1bce868066d870ca497aa1486d28309b609b325',
 }
 
 t.test('released migrations never change', async (t) => {

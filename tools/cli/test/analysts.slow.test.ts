@@ -57,10 +57,10 @@ t.test(
     })
     await startAgain()
     t.same(await bundles(), [{ bundle: 'com.example.app' }])
-    const [entry] = JSON.parse((await intake(['journal', '--json'])).stdout).slice(-1)
-    t.match(entry, {
-      action: 'analyst-set',
-      detail: { bundles: ['com.example.app'] },
+    await until('its entry is in the journal', async () => {
+      const { stdout } = await intake(['journal', '--json'])
+      const { action, detail } = JSON.parse(stdout).at(-1)
+      return action === 'analyst-set' && detail.bundles.join() === 'com.example.app'
     })
     t.same((await intake(['doctor'])).stdout.match(/analyst .*/gi), null)
     await owner.command('DROP VIEW intake_mobile.sessions')

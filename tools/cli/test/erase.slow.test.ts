@@ -257,67 +257,6 @@ const inCounts = (text: string) =>
     UNION ALL SELECT concat(toString(entries), toString(warnings)) FROM intake.days_raw)
     WHERE position(counts, '${text}') > 0`)
 
-/** Stores that an alert on new crashes fires, for this stack trace. */
-const fire = (id: string, trace: string) =>
-  clickhouse.command(
-    `INSERT INTO intake.alerts_raw (id, change, bundle_identifier, condition, state, detail)
-     SELECT {id:String}, 1, 'com.example.app', 'new-crash', 'firing', {trace:String}`,
-    { id, trace },
-  )
-
-t.test('a stack trace of an erased crash is in no state of an alert', async (t) => {
-  const trace = (name: string) => `Error: no account for ${name}\n  at pay (app.js:1:1)`
-  const crash = (name: string) =>
-    logRow({ unique_user_id: name, event: 'crash', params: { stack: trace(name) } })
-  const left = crash('left-crash')
-  await insert('logs', [crash('shown-crash'), crash('kept-crash'), left])
-  await fire('a', trace('shown-crash'))
-  await fire('b', trace('kept-crash'))
-  await fire('c', trace('left-crash'))
-  // The next erasure of anybody deletes its crash, too.
-  await bury(left)
-  t.match(await erase('user', 'erase', 'shown-crash'), { complete: true })
-  t.same(await clickhouse.query('SELECT id, detail FROM intake.alert_changes ORDER BY id'), [
-    { id: 'a', detail: '' },
-    { id: 'b', detail: trace('kept-crash') },
-    { id: 'c', detail: '' },
-  ])
-  for (const name of ['shown-crash', 'left-crash']) t.notOk(await isOnDisk(name), name)
-})
-
-t.test('a crash is erased everywhere, although a merge removes it at once', async (t) => {
-  const victim = user()
-  const trace = `Error: no account for ${victim}`
-  const crash = logRow({ unique_user_id: victim, event: 'crash', params: { stack: trace } })
-  await insert('logs', [crash])
-  await recount()
-  await fire('merged', trace)
-  const merging = {
-    ...clickhouse,
-    async insertSelect(...args: Parameters<typeof clickhouse.insertSelect>) {
-      const written = await clickhouse.insertSelect(...args)
-      if (args[0].includes('INTO intake.logs_raw'))
-        await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
-      return written
-    },
-  }
-  t.match(await eraseHere(victim, { clickhouse: merging }), { complete: true })
-  t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
-  t.equal(await inCounts(crash.id), 0)
-})
-
-t.test('a state of an alert that is stored again during an erasure is erased, too', async (t) => {
-  const victim = user()
-  const trace = `Error: no account for ${victim}`
-  const crash = { unique_user_id: victim, event: 'crash', params: { stack: trace } }
-  await insert('logs', [logRow(crash)])
-  const evaluate = () => fire('again', trace)
-  await evaluate()
-  t.match(await eraseHere(victim, { late: evaluate }), { complete: true, remaining: { rows: 0 } })
-  t.equal(await number(`count() AS n FROM intake.alerts_raw WHERE detail = '${trace}'`), 0)
-  t.notOk(await isOnDisk(trace))
-})
-
 t.test('an erasure is not complete while a count from before it is stored', async (t) => {
   const victim = user()
   const [mine] = logsOf(victim, 1, { event: `late_${randomUUID()}` })

@@ -10,7 +10,8 @@ import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import { createIntakeProcess, main, startServices } from './services.ts'
 
-const { clickhouse, dataDir, endpoints, intake, keys, number, server } = await startServices(t)
+const { clickhouse, dataDir, endpoints, intake, journal, keys, number, server } =
+  await startServices(t)
 const worker = createAppProcess({
   name: 'worker',
   args: [fileURLToPath(new URL('../../../worker/dist/main.js', import.meta.url))],
@@ -270,7 +271,8 @@ t.test('a map that does not fit stops the import', async (t) => {
     stderr: /absent/,
   })
   t.notOk(existsSync('absent.rejected.ndjson'))
-  const { stdout } = await intake(['journal', '--json'])
-  t.match(stdout, /records-imported.*com\.example\.posthog/s)
-  t.notMatch(stdout, 'com.example.wrong', 'the journal has only what was imported')
+  const waiting = JSON.stringify(await journal())
+  const entries = `${(await intake(['journal', '--json'])).stdout}${waiting}`
+  t.match(entries, /records-imported.*com\.example\.posthog/s)
+  t.notMatch(entries, 'com.example.wrong', 'the journal has only what was imported')
 })

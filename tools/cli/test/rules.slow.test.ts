@@ -6,7 +6,7 @@ import { createApiKeyStore } from '@intake/access'
 import { deviceShare } from '../../../packages/access/src/rules/device-share.ts'
 import { feedbackRow, logRow, startServices, uuidV7 } from './services.ts'
 
-const { clickhouse, dataDir, insert, intake, keys } = await startServices(t)
+const { clickhouse, dataDir, insert, intake, journal, keys } = await startServices(t)
 
 const now = Date.now()
 const at = (minutesAgo: number) => {
@@ -38,8 +38,7 @@ t.test('add, list and remove; the journal has when and who', async (t) => {
   const removed = await intake(['rules', 'remove', rule.id, '--json'])
   t.same(JSON.parse(removed.stdout), rule)
   t.match(await intake(['rules', 'remove', rule.id]), { code: 1, stderr: /There is no rule/ })
-  const journal: unknown = JSON.parse((await intake(['journal', '--json'])).stdout)
-  t.match(journal, [
+  t.match(await journal(), [
     { action: 'rule-added', subject: rule.id, who: 'ana', detail: rule },
     { action: 'rule-removed', subject: rule.id, who: /@/ },
   ])

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { createWaitingEntries } from '@intake/access'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
@@ -130,8 +131,16 @@ export async function startServices(
 
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   const intake = createIntake({ cwd: dataDir, env: endpoints })
+  /** What the commands have left in the journal; no worker moves it. */
+  const journal = async () => {
+    const rows = await createWaitingEntries({ redis: keys }).peek(1_000)
+    return rows.map((row) => {
+      const entry = JSON.parse(row) as { action: string; subject: string; detail: string }
+      return { ...entry, detail: JSON.parse(entry.detail) as object }
+    })
+  }
   const clients = { clickhouse, objects, keys, intake }
-  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clients) }
+  return { journal, dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clients) }
 }
 
 /** Creates tables in which every inserted row can be counted, and found in files. */

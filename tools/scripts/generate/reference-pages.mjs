@@ -18,10 +18,9 @@ import { StackConfig } from '../../local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../../../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../../../worker/dist/watch/metrics.js'
 import { registerStoredStateMetrics } from '../../../worker/dist/watch/stored-state-metrics.js'
-import { createAnnounceMetrics } from '../../../worker/dist/deliver/announce-feedback.js'
 import { registerCountMetrics } from '../../../console/dist/counts.js'
 import { createThumbnailMetrics } from '../../../console/dist/thumbnails/thumbnails.js'
-import { createWebhookMetrics } from '../../../console/dist/webhook/feedback-webhook.js'
+import { createWebhookMetrics } from '../../../console/dist/webhook/start-webhook.js'
 import { statesList } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run generate`. Do not edit. -->\n\n'
@@ -160,12 +159,7 @@ function commonMetrics() {
 /** What each service registers as it starts, here without anything that sets the values. */
 const registering = {
   gateway: [createGatewayMetrics, registerEdgeMetrics, registerRedisMetrics],
-  worker: [
-    createWorkerMetrics,
-    registerBacklogMetrics,
-    registerStoredStateMetrics,
-    createAnnounceMetrics,
-  ],
+  worker: [createWorkerMetrics, registerBacklogMetrics, registerStoredStateMetrics],
   console: [registerCountMetrics, createThumbnailMetrics, createWebhookMetrics],
 }
 

@@ -1,21 +1,8 @@
 import { createDeliverySink, feedbackWebhook } from '@intake/queue/consume'
 import type { Redis } from '@intake/redis'
-import { metricsOf, type Logger, type Registry } from '@intake/runtime/process'
+import type { Logger } from '@intake/runtime/process'
 
 const help = 'docs/operations/webhook-fails.md'
-const outcomes = [{ outcome: 'no_room' }]
-
-/** Returns a function that counts requests to the webhook that this worker could not queue. */
-export function createAnnounceMetrics(registry: Registry): (count: number) => void {
-  const requests = metricsOf(registry).counter(
-    'intake_webhook_requests_total',
-    'Requests to the webhook, by outcome. Workers have no_room: too many requests wait.',
-    ['outcome'],
-    outcomes,
-  )
-  return (count) => requests.inc({ outcome: 'no_room' }, count)
-}
-
 /**
  * Queues a request of the webhook for each row of stored feedback, if a console wants that; rows
  * that were queued before are ignored.
@@ -25,13 +12,11 @@ export function createAnnounceMetrics(registry: Registry): (count: number) => vo
  */
 export function createFeedbackAnnouncer(options: {
   redis: Redis
-  metrics: Registry
   log: Logger
   onError: (error: Error) => void
   onFailed: (detail: string) => void
 }): { announce(rows: readonly string[]): Promise<void>; close(): Promise<void> } {
   const { redis, log, onError, onFailed } = options
-  const countOmitted = createAnnounceMetrics(options.metrics)
   const sink = createDeliverySink({ redis, queue: feedbackWebhook, onError })
   return {
     async announce(rows) {
@@ -41,7 +26,6 @@ export function createFeedbackAnnouncer(options: {
       })
       const omitted = await sink.add(deliveries)
       if (omitted === 0) return
-      countOmitted(omitted)
       onFailed('too many requests wait; new feedback is not announced')
       log.error({ omitted, help }, 'too many webhook requests wait; new feedback is not announced')
     },

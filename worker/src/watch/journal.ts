@@ -1,7 +1,7 @@
 import { createWaitingEntries } from '@intake/access'
 import { insertLines, type ClickHouse } from '@intake/clickhouse'
 import type { Redis } from '@intake/redis'
-import { startPolling, withTimeout, type Clock } from '@intake/runtime'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
 const intervalMs = 5_000
 /** Limits the wait for Redis; an insert has a timeout of its own. */
@@ -21,33 +21,25 @@ export function startJournal(options: {
   onError: (error: unknown) => void
   clock?: Clock
 }): { close(): void } {
-  const { redis, store, isConfirmed, onError, clock } = options
-  const closing = new AbortController()
-  const { signal } = closing
+  const { redis, store, isConfirmed, onError, clock = systemClock } = options
   const waiting = createWaitingEntries({ redis })
 
   async function moveAll(): Promise<void> {
     for (;;) {
       const rows = await waiting.peek(rowsPerInsert)
       if (rows.length === 0) return
-      await insertLines(store, { table: 'journal', lines: rows, signal })
+      await insertLines(store, { table: 'journal', lines: rows })
       await waiting.remove(rows)
     }
   }
 
-  const polling = startPolling({
+  return startPolling({
     async poll() {
       // Otherwise the entries could be those of another installation.
       if (isConfirmed()) await withTimeout(moveAll(), timeoutMs, 'moving the journal')
     },
     intervalMs,
     onError,
-    ...(clock && { clock }),
+    clock,
   })
-  return {
-    close() {
-      polling.close()
-      closing.abort()
-    },
-  }
 }

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { markDeliveries, feedbackWebhook } from '@intake/queue/consume'
 import { claimInstallation, connectRedis, type Redis } from '@intake/redis'
-import { createMetrics } from '@intake/runtime/process'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { logTo } from '@intake/test-kit/log-to'
@@ -21,10 +20,8 @@ async function start(t: Test, { isWanted = true } = {}) {
   if (isWanted) await redis.hset(mark, 'wanted', 1)
   const lines: string[] = []
   const failed: string[] = []
-  const metrics = createMetrics()
   const announcer = createFeedbackAnnouncer({
     redis,
-    metrics,
     log: logTo((line) => void lines.push(line)),
     onError: () => {},
     onFailed: (detail) => void failed.push(detail),
@@ -33,7 +30,7 @@ async function start(t: Test, { isWanted = true } = {}) {
     await announcer.close()
     redis.disconnect()
   })
-  return { announcer, lines, failed, redis, metrics }
+  return { announcer, lines, failed, redis }
 }
 
 t.test('feedback is announced only while a console wants it', async (t) => {
@@ -70,11 +67,10 @@ async function fill(redis: Redis, count: number, sender: string): Promise<void> 
 }
 
 t.test('beyond the limit nothing is added, and the log says so', async (t) => {
-  const { announcer, lines, redis, metrics, failed } = await start(t)
+  const { announcer, lines, redis, failed } = await start(t)
   for (const sender of ['key_1', 'key_2']) await fill(redis, 5_000, sender)
   await announcer.announce([rowOf(1, 'key_3'), rowOf(2, 'key_4')])
   t.match(JSON.parse(lines.join('')), { omitted: 2, help: 'docs/operations/webhook-fails.md' })
-  t.match(await metrics.metrics(), 'intake_webhook_requests_total{outcome="no_room"} 2')
   t.match(failed, ['too many requests wait'])
 })
 

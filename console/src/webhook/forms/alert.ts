@@ -17,7 +17,6 @@ export interface StoredAlert extends Pick<
   since: string
   value: number | null
   usual: number | null
-  detail: string
 }
 
 /** Returns the texts about the change of an alert. */
@@ -25,16 +24,12 @@ export function alertNotice(
   alert: StoredAlert,
   { pageUrl, isTest }: { pageUrl?: string | undefined; isTest: boolean },
 ): Notice {
-  const { id, bundle_identifier: bundle, version_name: versionName, state, since, detail } = alert
+  const { id, bundle_identifier: bundle, version_name: versionName, state, since } = alert
   const title = state === 'firing' ? 'Alert' : 'Over'
-  const texts = [
-    describeFound(alert, alert),
-    describeAlert({ ...alert, bundle, versionName }),
-    detail,
-  ]
+  const texts = [describeFound(alert, alert), describeAlert({ ...alert, bundle, versionName })]
   return {
     app: line([isTest ? 'Test:' : `${title}:`, bundle]),
-    text: cut(visibleText(texts.join('\n\n').trimEnd())),
+    text: cut(visibleText(texts.join('\n\n'))),
     facts: [line([id]), line([`since ${isoTime(since)}`])],
     link: onPage(pageUrl, applicationPath(bundle)),
     label: 'alert',

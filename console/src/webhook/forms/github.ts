@@ -1,7 +1,6 @@
-import type { Notice } from './notice.ts'
+import { cut, type Notice } from './notice.ts'
 
-const titleTextLength = 60
-const appLength = 80
+const titleLength = 140
 /** The maximum length of a title. GitHub refuses longer titles. */
 const titleLengthMax = 256
 
@@ -11,9 +10,7 @@ const titleLengthMax = 256
  * makes mentions and references ineffective.
  */
 export function githubBody({ app, text, facts, link, label }: Notice): string {
-  const [firstLine = ''] = text.split('\n')
-  const start = Array.from(firstLine).slice(0, titleTextLength).join('')
-  const title = `${app.slice(0, appLength)}: ${start}${start.length < text.length ? '…' : ''}`
+  const title = cut(`${app}: ${text.split('\n')[0]}`, titleLength)
   return JSON.stringify({
     title: title.replaceAll(/[@#]/g, '$&\u200b').slice(0, titleLengthMax).toWellFormed(),
     body: [codeBlock(text), ...(facts.length > 0 ? [codeBlock(facts.join('\n'))] : []), link ?? []]

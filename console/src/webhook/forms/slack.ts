@@ -1,4 +1,4 @@
-import type { Notice } from './notice.ts'
+import { cut, type Notice } from './notice.ts'
 
 /** The limits of Slack, which refuses the whole message if one is exceeded. */
 const limits = { section: 3_000, header: 150, url: 3_000 }
@@ -11,9 +11,10 @@ const limits = { section: 3_000, header: 150, url: 3_000 }
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   const block = (type: 'header' | 'section', content: string) =>
-    isBlank.test(content) ? [] : [{ type, text: plain(cut(content, limits[type])) }]
-  const shown = facts.filter((fact) => !isBlank.test(fact))
+    isBlank.test(content) ? [] : [{ type, text: plain(fit(content, limits[type])) }]
   const hasLink = link !== undefined && link.length <= limits.url
+  const button = { type: 'button', text: plain('Open'), url: link }
+  const shown = facts.filter((fact) => !isBlank.test(fact))
   return JSON.stringify({
     // Notifications show this text. Slack would interpret mentions and links in it, so the special
     // characters are escaped.
@@ -22,14 +23,7 @@ export function slackBody({ app, text, facts, link }: Notice): string {
       ...block('header', app),
       ...block('section', text),
       ...(shown.length > 0 ? [{ type: 'context', elements: shown.map(plain) }] : []),
-      ...(hasLink
-        ? [
-            {
-              type: 'actions',
-              elements: [{ type: 'button', text: plain('Open'), url: link }],
-            },
-          ]
-        : []),
+      ...(hasLink ? [{ type: 'actions', elements: [button] }] : []),
     ],
   })
 }
@@ -38,20 +32,11 @@ export function slackBody({ app, text, facts, link }: Notice): string {
 const isBlank = /^(?:\s|\u200c|\u200d|\ufe0e|\ufe0f)*$/
 
 /**
- * Cuts a text so that it keeps to a limit, whether Slack counts UTF-16 units before or after it has
- * replaced `&`, `<` and `>` by entities.
+ * Keeps a text within a limit, whether Slack counts UTF-16 units before or after it has replaced
+ * `&`, `<` and `>` by entities, which are five units at most.
  */
-function cut(text: string, lengthMax: number): string {
-  if (escape(text).length <= lengthMax) return text
-  let length = 1 // that of the mark
-  let kept = ''
-  for (const character of text) {
-    length += escape(character).length
-    if (length > lengthMax) break
-    kept += character
-  }
-  return `${kept}…`
-}
+const fit = (text: string, lengthMax: number): string =>
+  escape(text).length <= lengthMax ? text : cut(text, lengthMax / 6)
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escape = (text: string) => text.replaceAll(/[&<>]/g, (character) => entities[character] ?? '')

@@ -11,7 +11,6 @@ import {
 } from '@intake/schema'
 import { countRows } from '../count-rows.ts'
 import { countTables } from '../counts/replace-counts.ts'
-import { exampleTable } from './erase-examples.ts'
 import { divideRows } from './divide-rows.ts'
 import {
   deadLetterCondition,
@@ -63,7 +62,7 @@ const hidden = (table: RecordTableName, range: string, condition: string) =>
      HAVING NOT argMax(${condition}, (ver, ${condition})))`
 
 /** Selects the rows that still have a payload although their record has a tombstone, in ranges. */
-export async function erasedRows(
+async function erasedRows(
   clickhouse: Pick<ClickHouse, 'query'>,
   table: ErasedTable,
   since: Date | undefined,
@@ -172,7 +171,7 @@ export async function untilDeleted(
 ): Promise<number> {
   const { deadline, leavesReplacedParts, progress } = options
   const payloads = erasedTables.map((table) => storedTable(clickhouse, table))
-  const tables = [...payloads, ...countTables, exampleTable]
+  const tables = [...payloads, ...countTables]
   const { parts } = await untilRewritten(clickhouse, tables, options)
   if (parts > 0) return parts
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE database = 'intake' AND table IN {tables:Array(String)} AND NOT active`

@@ -1,16 +1,9 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
-import {
-  countMasked,
-  countPayloads,
-  erasedRows,
-  startDeletion,
-  untilDeleted,
-} from './delete-payloads.ts'
+import { countMasked, countPayloads, startDeletion, untilDeleted } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from '../counts/replace-counts.ts'
-import { countExamples, eraseExamples, findExamples } from './erase-examples.ts'
 import { noteErasure, readErasedUntil } from './erasure-list.ts'
 import { mayHaveObjects, spreadTombstones, writeTombstones } from './tombstones.ts'
-import { recordCondition, subjectHash, type Condition, type Subject } from './subject.ts'
+import { subjectHash, type Subject } from './subject.ts'
 import type { QueuedFrames } from '@intake/queue'
 import { pause, quantity } from '@intake/runtime'
 import type { Services } from '../services.ts'
@@ -101,21 +94,15 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   const { remaining, tombstones } = report
   const removeObjects = async () => {
-    report.objectsDeleted += await removeObjectsOf(services, mayHaveObjects(scope.since))
+    const selected = mayHaveObjects(scope.since)
+    report.objectsDeleted += await removeObjectsOf(services, selected)
   }
   if (subject !== undefined) await untilStored(options, subject, report)
-  const examples: string[] = []
-  const eraseExamplesOf = async (conditions: readonly Condition[]) => {
-    for (const rows of conditions) examples.push(...(await findExamples(clickhouse, rows)))
-    await eraseExamples(clickhouse, examples)
-  }
 
   for (;;) {
     progress('writing tombstones')
     if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
     else {
-      // A merge removes a crash as soon as it has a tombstone.
-      await eraseExamplesOf([recordCondition(subject)])
       const written = await writeTombstones(clickhouse, subject, since)
       tombstones.logs += written.logs
       tombstones.feedback += written.feedback
@@ -125,16 +112,12 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     }
     progress('deleting objects')
     await removeObjects()
-    // What another erasure has left, too: its crashes are deleted here.
-    await eraseExamplesOf(await erasedRows(clickhouse, 'logs_raw', scope.since))
     report.rowsDeleted += await startDeletion(clickhouse, { deadline, progress }, scope)
     remaining.parts = await untilDeleted(clickhouse, { deadline, leavesReplacedParts, progress })
     // Removes objects again, because a console may have stored a thumbnail that it began to make
     // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, scope, startedAt)
-    // A console may have stored a state again that it read before the stack trace was removed.
-    remaining.rows += await countExamples(clickhouse, examples)
     // A console may have stored a count that it began before the tombstones were written.
     if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
     const masked = await countMasked(clickhouse)

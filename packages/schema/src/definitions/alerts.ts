@@ -15,7 +15,6 @@ const condition: ColumnComments = {
 const found: ColumnComments = {
   value: 'What was counted in the window; NULL if it is not known.',
   usual: 'For times: what is usual at this time of the day; NULL if it is not known.',
-  detail: 'For new-crash: the stack trace of the latest one.',
   evaluated_at: 'When it was last evaluated, UTC.',
 }
 const number: ColumnComments = { change: 'How many states it had before.' }

@@ -25,9 +25,6 @@ const errorText = (param: string) => {
 /** SQL for the stack trace of a log event, or else its message. */
 export const crashText = `coalesce(${[...errorParams.map(errorText), ...traceParams.map(text)].join(',\n  ')}, '')`
 
-/** SQL for what an alert keeps of a stack trace. */
-export const crashExample = (trace: string): string => `substringUTF8(${trace}, 1, 2000)`
-
 export const crashDefinitions: readonly Definition[] = [
   {
     name: 'crashes',

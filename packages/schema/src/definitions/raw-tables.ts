@@ -22,7 +22,7 @@ const comments: Record<TableBehindView, string> = {
 /** The tables that workers write, and that views show. Only the columns of the views have comments. */
 export const rawDefinitions: readonly Definition[] = Object.entries(comments).map(
   ([kind, comment]) => {
-    const { name, columns } = rawTables[kind as TableBehindView]
+    const { name, columns = [] } = rawTables[kind as TableBehindView]
     return {
       name: name.replace('intake.', ''),
       comment,

@@ -6,7 +6,6 @@ import {
   type Alert,
   type AlertChoice,
 } from '@intake/access'
-import type { ClickHouse } from '@intake/clickhouse'
 import type { Redis } from '@intake/redis'
 import { dayMs, minuteMs } from '@intake/contract'
 import { InvalidArgumentError, Option, type Command } from 'commander'
@@ -28,18 +27,9 @@ interface AddOptions {
   newCrash?: true
   /** Milliseconds. */
   in: number
-  by: string
 }
 
 const readTimeoutMs = 10_000
-
-const addGuide = `
-Examples, and what they mean (docs/alerts.md):
-  --bundle com.example.app --event crash --above 100 --in 10m   more than 100 arrive in ten minutes
-  --bundle com.example.app --event app_open --below 1 --in 1h   silence: none arrives in an hour
-  --bundle com.example.app --event purchase --times 3 --in 1h   more than three times the usual
-  --bundle com.example.app --event crash --above 5% --in 1h     from more than 5 % of the devices that sent anything
-  --bundle com.example.app --new-crash                          a crash has a stack trace that none had before`
 
 export function define(alerts: Command): void {
   alerts
@@ -55,12 +45,11 @@ export function define(alerts: Command): void {
     .addOption(limitOption('times', 'fire above so many times the usual number of events'))
     .option('--new-crash', 'fire when a crash has a new stack trace')
     .addOption(windowOption)
-    .option('--by <who>', 'who adds it, for the journal', operator())
-    .addHelpText('after', addGuide)
+    .addHelpText('after', '\ndocs/alerts.md has examples, and says what they mean.')
     .action(async (options: AddOptions) => {
       const choice = readChoice(options)
       const alert = await changeRedis((redis) =>
-        createAlertStore({ redis, who: options.by }).add(choice),
+        createAlertStore({ redis, who: operator() }).add(choice),
       )
       if (alert === undefined)
         throw new UsageError(`There are ${alertsMax} alerts; remove one first.`)
@@ -73,7 +62,7 @@ export function define(alerts: Command): void {
     .description('list the alerts, oldest first')
     .option('--json', 'print them as JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const list = await withRedis(listAlerts)
+      const list = await withRedis((redis) => createAlertStore({ redis }).list())
       if (json) return printJson(list)
       if (list.length === 0) note('There are no alerts.')
       for (const alert of list) {
@@ -98,10 +87,9 @@ export function define(alerts: Command): void {
   alerts
     .command('remove <id>')
     .description('remove the alert with this id')
-    .option('--by <who>', 'who removes it, for the journal', operator())
-    .action(async (id: string, { by }: { by: string }) => {
+    .action(async (id: string) => {
       const wasRemoved = await changeRedis((redis) =>
-        createAlertStore({ redis, who: by }).remove(id),
+        createAlertStore({ redis, who: operator() }).remove(id),
       )
       if (!wasRemoved) throw new UsageError(`There is no alert ${id}.`)
       print(`Removed ${id}.`)
@@ -130,35 +118,25 @@ function readChoice(options: AddOptions): AlertChoice {
   return { bundle, event, versionName, ...chosen, minutes: options.in / minuteMs }
 }
 
-async function listAlerts(redis: Redis): Promise<Alert[]> {
-  const { alerts, unreadable } = await createAlertStore({ redis }).list()
-  for (const id of unreadable) note(`${id} cannot be read, and is not evaluated.`)
-  return alerts
-}
-
 async function requireAlert(redis: Redis, id: string): Promise<Alert> {
-  const alert = (await listAlerts(redis)).find((one) => one.id === id)
+  const alerts = await createAlertStore({ redis }).list()
+  const alert = alerts.find((one) => one.id === id)
   if (alert === undefined) throw new UsageError(`There is no alert ${id}.`)
   return alert
 }
 
-interface State {
-  state: string
-  since: string
-  value: number | null
-  usual: number | null
-}
-
 /** Resolves to undefined if the alert was not evaluated yet. */
-async function readState(id: string): Promise<State | undefined> {
+async function readState(id: string) {
   const { withClickHouse } = await import('../clickhouse.ts')
-  const read = (clickhouse: Pick<ClickHouse, 'query'>) =>
-    clickhouse.query<State>(
-      `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual
-       FROM intake.alert_states WHERE id = {id:String}`,
-      { id },
-    )
-  const [state] = await withClickHouse(read, { requestTimeoutMs: readTimeoutMs })
+  const [state] = await withClickHouse(
+    (clickhouse) =>
+      clickhouse.query<{ state: string; since: string } & Record<'value' | 'usual', number | null>>(
+        `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual
+         FROM intake.alert_states WHERE id = {id:String}`,
+        { id },
+      ),
+    { requestTimeoutMs: readTimeoutMs },
+  )
   return state
 }
 

@@ -1,12 +1,6 @@
+import { readInstallationHash, type Redis } from '@intake/redis'
 import { quoteWord } from '@intake/runtime'
-import { parseEntry, type Entry } from '../entries.ts'
-
-/**
- * When an alert fires: more or fewer than `threshold` in the window; more than `threshold` times
- * what is usual at this time of the day; or a crash with a new fingerprint.
- */
-const conditions = ['above', 'below', 'times', 'new-crash'] as const
-const units = ['events', 'percent'] as const
+import { addEntry, parseEntries, parseEntry, removeEntry, type Entry } from './entries.ts'
 
 /** The part of an alert that an operator chooses. */
 export interface AlertChoice {
@@ -16,10 +10,14 @@ export interface AlertChoice {
   event: string
   /** Only events of this `device.version_name`; empty: of all versions. */
   versionName: string
-  condition: (typeof conditions)[number]
+  /**
+   * When it fires: more or fewer than `threshold` in the window; more than `threshold` times what is
+   * usual at this time of the day; or a crash with a new fingerprint.
+   */
+  condition: 'above' | 'below' | 'times' | 'new-crash'
   threshold: number
   /** `percent`: of the devices that sent any event in the window. */
-  unit: (typeof units)[number]
+  unit: 'events' | 'percent'
   /** Length of the window. */
   minutes: number
 }
@@ -29,15 +27,6 @@ export type Alert = AlertChoice & Entry
 
 /** The maximum number of alerts in an installation. */
 export const alertsMax = 200
-/**
- * Reads a stored alert; undefined if it cannot be read, for example because a later version of
- * Intake wrote it.
- */
-export function parseAlert(json: string): Alert | undefined {
-  const alert = parseEntry('alert', json) as Alert | undefined
-  const isKnown = alert && conditions.includes(alert.condition) && units.includes(alert.unit)
-  return isKnown ? alert : undefined
-}
 
 /** Prints an alert in one line, as the arguments of `intake alerts add` that would add it again. */
 export function describeAlert(alert: AlertChoice): string {
@@ -66,4 +55,36 @@ export function describeFound(
     `${Number(found.toPrecision(6))}${unit === 'percent' ? '%' : ''}`
   const counted = value === null ? 'the number is not known' : `${number(value)} in the window`
   return usual === null ? counted : `${counted}, usually ${number(usual)}`
+}
+
+export type AlertStore = ReturnType<typeof createAlertStore>
+
+/** The key of a Redis hash that maps the ids of alerts to alerts as JSON. */
+const stored = { key: '{intake}:alerts', isForGateways: false }
+
+const parse = (json: string) => parseEntry('alert', json) as Alert | undefined
+
+/**
+ * Creates the store of alerts, in Redis beside the rules. Every method rejects if Redis has lost
+ * its data.
+ *
+ * @param options.who who makes the changes, for the journal
+ */
+export function createAlertStore({ redis, who = '' }: { redis: Redis; who?: string }) {
+  return {
+    /** Adds an alert, which must be valid; resolves to undefined when there are `alertsMax`. */
+    add: (choice: AlertChoice): Promise<Alert | undefined> =>
+      addEntry(redis, { hash: stored, kind: 'alert', choice, max: alertsMax, who }),
+
+    /** Resolves to false if there was no such alert. */
+    async remove(id: string): Promise<boolean> {
+      const options = { hash: stored, kind: 'alert', id, parse, who } as const
+      return (await removeEntry(redis, options)) !== undefined
+    },
+
+    /** Resolves to the alerts, oldest first. */
+    async list(): Promise<Alert[]> {
+      return parseEntries(await readInstallationHash(redis, stored.key), parse).entries
+    },
+  }
 }
