@@ -132,8 +132,6 @@ export interface RaisedAlert extends OfApplication {
   sinceMs: number
 }
 
-const alertsMax = 200
-
 /** The alerts that fire, then those that are unknown, the latest first. */
 const readRaisedAlerts = (reader: RecordReader, application: string | undefined) =>
   ifPermitted(
@@ -141,7 +139,7 @@ const readRaisedAlerts = (reader: RecordReader, application: string | undefined)
       `SELECT bundle_identifier, event, state, value, 1000 * toUnixTimestamp(since) AS sinceMs
        FROM intake.alert_states AS states
        WHERE state != 'ok' AND ${ofApplication(application)}
-       ORDER BY state, states.since DESC, id LIMIT ${alertsMax}`,
+       ORDER BY state, states.since DESC, id`,
       { application },
     ),
   )

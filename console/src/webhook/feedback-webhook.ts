@@ -4,13 +4,13 @@ import { readFeedback } from './read-feedback.ts'
 import { NotVisibleError, startWebhook, type WebhookOptions } from './start-webhook.ts'
 
 /** Sends a request for each feedback that workers announce, as the view shows it then. */
-export function startFeedbackWebhook(options: WebhookOptions & { delaysMs?: readonly number[] }): {
-  close(): Promise<void>
-} {
-  const { reader, pageUrl, delaysMs = feedbackWebhook.retryDelaysMs } = options
+export function startFeedbackWebhook(
+  options: WebhookOptions & { queue?: typeof feedbackWebhook },
+): { close(): Promise<void> } {
+  const { reader, pageUrl } = options
   return startWebhook({
+    queue: feedbackWebhook,
     ...options,
-    queue: { ...feedbackWebhook, retryDelaysMs: delaysMs },
     async read(id) {
       const feedback = await readFeedback(reader, id)
       if (feedback === undefined) {

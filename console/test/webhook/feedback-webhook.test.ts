@@ -60,6 +60,10 @@ async function start(
   const lines: string[] = []
   const failed: string[] = []
   const metrics = createMetrics()
+  const queue = {
+    ...feedbackWebhook,
+    ...(options.delaysMs && { retryDelaysMs: options.delaysMs }),
+  }
   const webhook = startFeedbackWebhook({
     receivers: createReceivers(options.receivers.map((row) => ({ ...row, secret }))),
     reader: {
@@ -83,14 +87,9 @@ async function start(
     log: logTo((line) => void lines.push(line)),
     onError: () => {},
     onFailed: (detail) => void failed.push(detail),
-    ...(options.delaysMs && { delaysMs: options.delaysMs }),
+    queue,
   })
-  const retryDelaysMs = options.delaysMs ?? feedbackWebhook.retryDelaysMs
-  const sink = createDeliverySink({
-    redis,
-    queue: { ...feedbackWebhook, retryDelaysMs },
-    onError: () => {},
-  })
+  const sink = createDeliverySink({ redis, queue, onError: () => {} })
   await redis.hset('{intake}:feedback-webhook:meta', 'wanted', 1)
   const announce = (ids: string[], sender = 'key_1') => sink.add(ids.map((id) => ({ id, sender })))
   t.teardown(async () => {

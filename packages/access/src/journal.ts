@@ -61,11 +61,6 @@ export const printEntry = ({ who, action, subject, detail }: JournalEntry): stri
     detail: JSON.stringify(detail),
   })
 
-const removeScript = `
-for _, row in ipairs(ARGV) do
-  if redis.call('LINDEX', KEYS[1], 0) == row then redis.call('LPOP', KEYS[1]) end
-end`
-
 /** Entries that wait in Redis until they are in ClickHouse. */
 export const createWaitingEntries = ({ redis }: { redis: Redis }) => ({
   /** Adds the entry of a change that is not made in Redis, or not in one step. */
@@ -79,6 +74,6 @@ export const createWaitingEntries = ({ redis }: { redis: Redis }) => ({
    * them; no other row is removed.
    */
   async remove(rows: readonly string[]): Promise<void> {
-    await redis.eval(removeScript, 1, journalKey, ...rows)
+    await Promise.all(rows.map((row) => redis.lrem(journalKey, 1, row)))
   },
 })

@@ -1,26 +1,24 @@
 import type { ColumnComments, Definition } from './definition.ts'
 
-const subject: ColumnComments = {
+const definition: ColumnComments = {
   id: 'Id of the alert (intake alerts list).',
   bundle_identifier: 'The application.',
   event: 'Name of the event; empty for new-crash.',
-}
-const condition: ColumnComments = {
   version_name: 'Only events of this device.version_name; empty: of all versions.',
   condition: 'above, below, times or new-crash.',
   threshold: 'The number that it compares with.',
   unit: 'events, or percent of the devices.',
   minutes: 'Length of the window.',
 }
-const found: ColumnComments = {
-  value: 'What was counted in the window; NULL if it is not known.',
-  usual: 'For times: what is usual at this time of the day; NULL if it is not known.',
-  evaluated_at: 'When it was last evaluated, UTC.',
-}
-const number: ColumnComments = { change: 'How many states it had before.' }
 const author: ColumnComments = {
   created_at: 'When it was added, UTC.',
   created_by: 'Who added it.',
+}
+const found: ColumnComments = {
+  change: 'How many states it had before.',
+  value: 'What was counted in the window; NULL if it is not known.',
+  usual: 'For times: what is usual at this time of the day; NULL if it is not known.',
+  evaluated_at: 'When it was last evaluated, UTC.',
 }
 
 /**
@@ -35,9 +33,7 @@ const names = (...columns: ColumnComments[]) =>
   columns.flatMap((one) => Object.keys(one)).join(', ')
 
 const changeColumns: ColumnComments = {
-  ...subject,
-  ...condition,
-  ...number,
+  ...definition,
   state: 'ok, firing or unknown.',
   since: 'When it took this state, UTC.',
   ...found,
@@ -50,22 +46,21 @@ export const alertDefinitions: readonly Definition[] = [
   {
     name: 'alerts',
     comment: 'The alerts on events (intake alerts).',
-    columns: { ...subject, ...condition, ...author },
-    select: `SELECT ${names(subject, condition, author)}
+    columns: { ...definition, ...author },
+    select: `SELECT ${names(definition, author)}
 ${fromLast}`,
   },
   {
     name: 'alert_states',
     comment: 'The state of each alert on events.',
     columns: {
-      ...subject,
-      ...number,
+      ...definition,
       state:
         'ok, firing, or unknown: records are behind, it is not known what is usual, or nobody evaluates it.',
       since: 'When it took this state, UTC.',
       ...found,
     },
-    select: `SELECT ${names(subject, number)}, if(${isValid}, alerts_raw.state, 'unknown') AS state,
+    select: `SELECT ${names(definition)}, if(${isValid}, alerts_raw.state, 'unknown') AS state,
   if(${isValid}, alerts_raw.since, valid_until) AS since, ${names(found)}
 ${fromLast}`,
   },

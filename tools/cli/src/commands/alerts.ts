@@ -29,14 +29,10 @@ interface AddOptions {
   in: number
 }
 
-const readTimeoutMs = 10_000
-
 export function define(alerts: Command): void {
   alerts
     .command('add')
-    .description(
-      'tell the receiver of an application when one of its events is frequent, or absent',
-    )
+    .description('tell the receiver of an application when an event is frequent, or absent')
     .requiredOption('--bundle <identifier>', 'bundle identifier of the application', wholeBundle)
     .option('--event <name>', 'name of the event')
     .option('--version-name <text>', 'only events of this device.version_name')
@@ -45,7 +41,6 @@ export function define(alerts: Command): void {
     .addOption(limitOption('times', 'fire above so many times the usual number of events'))
     .option('--new-crash', 'fire when a crash has a new stack trace')
     .addOption(windowOption)
-    .addHelpText('after', '\ndocs/alerts.md has examples, and says what they mean.')
     .action(async (options: AddOptions) => {
       const choice = readChoice(options)
       const alert = await changeRedis((redis) =>
@@ -128,14 +123,12 @@ async function requireAlert(redis: Redis, id: string): Promise<Alert> {
 /** Resolves to undefined if the alert was not evaluated yet. */
 async function readState(id: string) {
   const { withClickHouse } = await import('../clickhouse.ts')
-  const [state] = await withClickHouse(
-    (clickhouse) =>
-      clickhouse.query<{ state: string; since: string } & Record<'value' | 'usual', number | null>>(
-        `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual
-         FROM intake.alert_states WHERE id = {id:String}`,
-        { id },
-      ),
-    { requestTimeoutMs: readTimeoutMs },
+  const [state] = await withClickHouse((clickhouse) =>
+    clickhouse.query<{ state: string; since: string } & Record<'value' | 'usual', number | null>>(
+      `SELECT state, formatDateTime(since, '%FT%TZ', 'UTC') AS since, value, usual
+       FROM intake.alert_states WHERE id = {id:String}`,
+      { id },
+    ),
   )
   return state
 }
@@ -147,11 +140,7 @@ async function sendTest(redis: Redis, alertId: string): Promise<void> {
   // One attempt only.
   const queue = { ...alertWebhook, retryDelaysMs: [] }
   const sink = createDeliverySink({ redis, queue, onError: () => undefined })
-  try {
-    await sink.add([{ id: testDeliveryId(alertId), sender: alertSender }])
-  } finally {
-    await sink.close()
-  }
+  await sink.add([{ id: testDeliveryId(alertId), sender: alertSender }])
 }
 
 const parseNumber = numberOption({ min: 0, pattern: decimal, message: 'Give a number.' })

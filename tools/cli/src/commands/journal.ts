@@ -5,17 +5,8 @@ import { withClickHouse } from '../clickhouse.ts'
 import { note, printJson, printRow } from '../print.ts'
 import { timeOption } from '../option-values.ts'
 
-const timeoutMs = 10_000
-
-interface StoredEntry {
-  id: string
-  at: string
-  who: string
-  action: string
-  subject: string
-  /** JSON. */
-  detail: string
-}
+/** `detail` is JSON. */
+type StoredEntry = Record<'id' | 'at' | 'who' | 'action' | 'subject' | 'detail', string>
 
 const actions = Object.entries(journalActions)
   .map(([action, subject]) => `${action.padEnd(24)}${subject}`)
@@ -39,14 +30,12 @@ and without people, who are hashes.
 ${actions}`,
     )
     .action(async ({ since = new Date(0), json }: { since?: Date; json?: boolean }) => {
-      const entries = await withClickHouse(
-        (clickhouse) =>
-          clickhouse.query<StoredEntry>(
-            `SELECT id, at, who, action, subject, detail FROM intake.journal FINAL
-             WHERE at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id`,
-            { since: sqlTime(since) },
-          ),
-        { requestTimeoutMs: timeoutMs },
+      const entries = await withClickHouse((clickhouse) =>
+        clickhouse.query<StoredEntry>(
+          `SELECT id, at, who, action, subject, detail FROM intake.journal FINAL
+           WHERE at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id`,
+          { since: sqlTime(since) },
+        ),
       )
       const shown = entries.map((entry) => ({ ...entry, at: isoTime(entry.at) }))
       if (json) {
