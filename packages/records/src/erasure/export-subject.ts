@@ -21,10 +21,8 @@ import { waitingFrames } from './waiting-rows.ts'
 export interface ExportReport {
   records: number
   attachments: number
-  /** Keys of attachments that are missing or damaged. */
+  /** Attachments that are missing or damaged, and frames in Redis that cannot be read. */
   damaged: string[]
-  /** Frames in Redis that this version cannot read; they may hold rows of the subject. */
-  unreadableFrames: number
 }
 
 /** Writes one line of JSON for each version of a record, and attachments if there is a folder. */
@@ -35,7 +33,7 @@ export async function exportSubject(options: {
   folder: string | undefined
 }): Promise<ExportReport> {
   const { services, subject, write, folder } = options
-  const report: ExportReport = { records: 0, attachments: 0, damaged: [], unreadableFrames: 0 }
+  const report: ExportReport = { records: 0, attachments: 0, damaged: [] }
   const print = async ({ json, attachments = [] }: ExportedRow) => {
     report.records++
     await write(json)
@@ -64,7 +62,8 @@ async function readWaiting(
   const waiting = new Map<string, ExportedRow>()
   for await (const { kind, rows } of waitingFrames(redis, subject)) {
     const head = `{"kind":"${kind === 'logs' ? 'log' : kind}","state":"waiting",`
-    if (rows === undefined) report.unreadableFrames++
+    // It may have rows of the subject.
+    if (rows === undefined) report.damaged.push(`a frame of ${kind} in Redis`)
     for (const row of rows ?? []) {
       const { bundle_identifier, time, id, device_uuid, attachments } = JSON.parse(
         row,

@@ -32,14 +32,8 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
           note(
             `${quantity(report.records, 'record')}, ${quantity(report.attachments, 'attachment')}`,
           )
-          if (report.unreadableFrames > 0) {
-            throw new UsageError(
-              `Incomplete: this version cannot read ${quantity(report.unreadableFrames, 'frame')} in Redis, which may hold more.`,
-            )
-          }
           if (report.damaged.length === 0) return
-          const keys = report.damaged.join('\n')
-          throw new UsageError(`These attachments are missing or damaged:\n${keys}`)
+          throw new UsageError(`Incomplete: missing or damaged:\n${report.damaged.join('\n')}`)
         } finally {
           if (file) await file.close()
         }
