@@ -98,9 +98,7 @@ export async function readManifest(
 
 /** Finds the number of the last manifest; 0 if there is none. */
 export async function findNewest(target: ExportTarget): Promise<number> {
-  let newest = 0
-  for (const name of await target.list('manifests')) {
-    if (/^\d+\.json$/.test(name)) newest = Math.max(newest, Number.parseInt(name, 10))
-  }
-  return newest
+  const names = await target.list('manifests')
+  const numbers = names.map((name) => Number(/^(\d+)\.json$/.exec(name)?.[1] ?? 0))
+  return numbers.reduce((one, other) => Math.max(one, other), 0)
 }

@@ -2,8 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { syncReplicas } from '@intake/schema'
 import type { ExportScope, Manifest, Plan, Times } from './manifest.ts'
-import { readChanges } from './read-changes.ts'
-import { countArrived } from './read-records.ts'
+import { countArrived, readChanges } from './read-records.ts'
 import type { ExportTarget } from './target.ts'
 
 export interface ExportOptions {

@@ -7,7 +7,7 @@ import {
   type RecordTable,
 } from '@intake/clickhouse'
 import { tombstoneVer } from '@intake/schema'
-import type { ExportFile, ExportScope, Times } from './manifest.ts'
+import type { ExportScope, Times } from './manifest.ts'
 
 /** Where records are read from, and which. */
 export interface Source {
@@ -26,9 +26,9 @@ export interface Rows {
 
 const parquet =
   "SETTINGS output_format_parquet_string_as_string = 1, output_format_parquet_compression_method = 'zstd' FORMAT Parquet"
-export const order = 'received_at, time, id, device_uuid, bundle_identifier'
-export const instant = (name: string): string => `{${name}:DateTime64(3, 'UTC')}`
-export const inTimes = (column: string): string =>
+const order = 'received_at, time, id, device_uuid, bundle_identifier'
+const instant = (name: string): string => `{${name}:DateTime64(3, 'UTC')}`
+const inTimes = (column: string): string =>
   `${column} >= ${instant('from')} AND ${column} < ${instant('until')}`
 
 export const inScope = ({ bundles }: ExportScope): string =>
@@ -80,12 +80,73 @@ export async function readVisibleUntil({ clickhouse, scope }: Source): Promise<s
   return row?.kinds === scope.kinds.length ? isoTime(row.until) : undefined
 }
 
-export interface Content extends Omit<ExportFile, 'path'> {
-  bytes: Buffer
+/** A tombstone counts at its erasure. */
+const deleted = (scope: ExportScope) =>
+  `FROM ${scope.database}.deletions
+   WHERE kind IN {kinds:Array(String)} AND ${inTimes('deleted_at')} ${inScope(scope)}`
+
+/** A dead letter counts when its record was stored. */
+const corrected = (scope: ExportScope) =>
+  `FROM intake.dead_letters_raw
+   WHERE table IN {kinds:Array(String)} AND is_deleted = 1 AND ver < ${tombstoneVer} ${inScope(scope)}
+     AND ver >= toUnixTimestamp64Milli(${instant('from')}) AND ver < toUnixTimestamp64Milli(${instant('until')})`
+
+/** The identities that were erased in a time. */
+export function deletedRows({ scope }: Source, { from, until }: Times): Rows {
+  return {
+    view: `${scope.database}.deletions`,
+    from: deleted(scope),
+    order: 'kind, bundle_identifier, time, id, device_uuid, deleted_at',
+    params: paramsOf(scope, { from, until }),
+  }
+}
+
+/**
+ * The records of a kind whose dead letters were replayed in a time.
+ *
+ * @param arrivedBefore later ones are in their windows
+ */
+export function correctedRows(
+  { scope }: Source,
+  kind: RecordTable,
+  { times: { from, until }, arrivedBefore }: { times: Times; arrivedBefore: string },
+): Rows {
+  const view = `${scope.database}.${kind}_flat`
+  const replayed = `SELECT bundle_identifier, time, id ${corrected(scope)}`
+  return {
+    view,
+    from: `FROM ${view}
+       WHERE time IN (SELECT time FROM (${replayed})) AND (bundle_identifier, time, id) IN (${replayed})
+         AND received_at < ${instant('before')}`,
+    order,
+    params: {
+      ...paramsOf({ ...scope, kinds: [kind] }, { from, until }),
+      before: sqlTime(new Date(arrivedBefore)),
+    },
+  }
+}
+
+/**
+ * Reads the clock of ClickHouse, the number of the changes of a time, and a print of them, which is
+ * another one if a change is added.
+ */
+export async function readChanges(
+  { clickhouse, scope }: Source,
+  { from, until }: Times,
+): Promise<{ now: string; rows: number; print: string }> {
+  const [row] = await clickhouse.query<{ now: string; rows: number; print: string }>(
+    `SELECT now64(3, 'UTC') AS now, count() AS rows,
+       concat(toString(rows), '-', hex(groupBitXor(cityHash64(change, id, time)))) AS print
+     FROM (SELECT 'deletion' AS change, id, time ${deleted(scope)}
+           UNION ALL SELECT 'correction' AS change, id, time ${corrected(scope)})`,
+    paramsOf(scope, { from, until }),
+  )
+  if (row === undefined) throw new Error('ClickHouse returned no row for an aggregate')
+  return { ...row, now: isoTime(row.now) }
 }
 
 /** Reads rows as Parquet, with ids as text: Parquet readers differ in how they show UUIDs. */
-export async function readRows({ clickhouse }: Source, rows: Rows): Promise<Content> {
+export async function readRows({ clickhouse }: Source, rows: Rows) {
   const { view, from, order: by, params } = rows
   const columns = await clickhouse.query<{ name: string; type: string }>(`DESCRIBE TABLE ${view}`)
   const plain = columns.map(({ name, type }) =>

@@ -9,9 +9,8 @@ import {
   type StoredManifest,
 } from './manifest.ts'
 import type { ExportOptions } from './plan.ts'
-import { correctedRows, deletedRows } from './read-changes.ts'
 import { readDropped } from './read-dropped.ts'
-import { arrivedRows, readRows, type Rows } from './read-records.ts'
+import { arrivedRows, correctedRows, deletedRows, readRows, type Rows } from './read-records.ts'
 import { encode } from './target.ts'
 
 /** Writes the files of a window, one for each kind, then its manifest. */
@@ -26,7 +25,14 @@ export async function writeWindow(
   const name = `${Date.parse(window.from)}-${Date.parse(window.until)}`
   const files: ExportFile[] = []
   const corrections: ExportFile[] = []
-  const write = (path: string, rows: Rows) => writeFile(options, path, rows)
+  /** Resolves to the file, or to none if it would have no row. */
+  const write = async (path: string, from: Rows): Promise<ExportFile[]> => {
+    const { bytes, rows, sha256 } = await readRows(options, from)
+    if (rows === 0) return []
+    await target.write(path, bytes)
+    options.progress(`${path}: ${rows} records`)
+    return [{ path, rows, sha256 }]
+  }
   for (const kind of scope.kinds) {
     const path = `${dayFolder(kind, plan)}/${name}.parquet`
     files.push(...(await write(path, arrivedRows(options, kind, window))))
@@ -78,12 +84,3 @@ export async function removeWindow({ target, scope }: ExportOptions, plan: Plan)
 /** The day of arrival, which a window does not exceed. */
 const dayFolder = (kind: RecordTable, { window }: Plan) =>
   `${kind}/${new Date(Date.parse(window.until) - 1).toISOString().slice(0, 10)}`
-
-/** Resolves to the file, or to none if it would have no row. */
-async function writeFile(options: ExportOptions, path: string, from: Rows): Promise<ExportFile[]> {
-  const { bytes, rows, sha256 } = await readRows(options, from)
-  if (rows === 0) return []
-  await options.target.write(path, bytes)
-  options.progress(`${path}: ${rows} records`)
-  return [{ path, rows, sha256 }]
-}
