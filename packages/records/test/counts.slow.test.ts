@@ -234,7 +234,7 @@ test('an erased hour is counted again, although a merge has removed its records'
   t.equal((await marks()).length, 2)
   await owner.command(
     `INSERT INTO intake.recounts_raw (bundle_identifier, hour, asked_at)
-     SELECT bundle_identifier, hour, now64(3) + INTERVAL 11 MINUTE FROM intake.recounts`,
+     SELECT bundle_identifier, hour, now64(3, 'UTC') + INTERVAL 11 MINUTE FROM intake.recounts`,
   )
   const marked = await marks()
   await writeTombstones(owner, { kind: 'user', id: 'another' }, new Date(0))
