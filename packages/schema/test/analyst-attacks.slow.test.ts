@@ -281,7 +281,10 @@ t.test('no system table shows more', async (t) => {
   const readable: string[] = []
   for (const { name } of tables) {
     if (/zeros|numbers|primes|generate_series/.test(name)) continue
-    const { status, text } = await ask(database, password, `SELECT * FROM ${name} LIMIT 100000`)
+    const answer = await ask(database, password, `SELECT * FROM ${name} LIMIT 100000`)
+    const { status } = answer
+    // The random name of the data folder may have the two letters of the country.
+    const text = answer.text.replaceAll(/intake-test-\w+/g, '')
     if (status === 200 && text !== '') readable.push(name)
     const found = forbidden.exec(text)
     if (found) t.fail(`${name}: ${text.slice(Math.max(0, found.index - 100), found.index + 100)}`)
